@@ -1,0 +1,38 @@
+"""Exact, fast casts between number formats of tensors on the CPU, by tables.
+
+See `cast`; the definition that everything is proven against is `lutcast.exact`.
+"""
+
+from ._version import __version__
+from .audit import Audit, audit
+from .casting import Caster, cast, cast_like, caster, table
+from .config import show_config
+from .errors import UnsupportedCast
+from .formats import Format, formats
+from .integral import round_to_integral
+from .names import get_format
+from .packing import pack, unpack
+from .policy import Overflow, Rounding
+from .tiling import tile
+
+__all__ = [
+    "Audit",
+    "Caster",
+    "Format",
+    "Overflow",
+    "Rounding",
+    "UnsupportedCast",
+    "__version__",
+    "audit",
+    "cast",
+    "cast_like",
+    "caster",
+    "formats",
+    "get_format",
+    "pack",
+    "round_to_integral",
+    "show_config",
+    "table",
+    "tile",
+    "unpack",
+]

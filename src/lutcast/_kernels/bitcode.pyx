@@ -1,0 +1,294 @@
+"""Loops of branchless bit code, for sources that no table holds.
+
+Only integer arithmetic decides a bit here, so nothing depends on the state of the
+floating-point unit, which other libraries in a process change.
+"""
+
+from libc.stdint cimport (
+    int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
+)
+
+from lutcast._kernels.loop cimport Params
+from lutcast._kernels.rounding cimport rounded_shift, word
+
+cdef extern from "bits.h" nogil:
+    uint64_t clz64 "lutcast_clz64"(uint64_t word)
+
+ctypedef fused float_word:
+    uint32_t
+    uint64_t
+
+ctypedef fused integer:
+    int16_t
+    uint16_t
+    int32_t
+    uint32_t
+    int64_t
+    uint64_t
+
+ctypedef fused code:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+# ---------------------------------------------------------------- floats to narrower floats
+
+cdef inline word narrow_float(word source, const Params *p) noexcept nogil:
+    cdef word fraction_bits = <word>p.src_fraction_bits
+    cdef word drop = fraction_bits - <word>p.dst_fraction_bits
+    cdef word infinity = <word>p.src_infinity
+    cdef word negative = source >> <word>p.src_sign_shift
+    cdef word magnitude = source & ((<word>1 << <word>p.src_sign_shift) - 1)
+    cdef word exponent = magnitude >> fraction_bits
+    cdef word fraction = magnitude & ((<word>1 << fraction_bits) - 1)
+    cdef word significand = fraction | (<word>(exponent != 0) << fraction_bits)
+    # Biased exponents below `first` are subnormal in the destination and lose more bits.
+    cdef word first = <word>(p.src_bias - p.dst_bias + 1)
+    cdef word at = exponent + (exponent == 0)
+    cdef word below = first - at if at < first else 0
+    cdef word field = 0 if at < first else at - first
+    cdef word shift = drop + below
+    cdef word result
+    # Shifted by two more than its width a significand is below half of the last place.
+    shift = shift if shift < fraction_bits + 2 else fraction_bits + 2
+    result = (field << <word>p.dst_fraction_bits) + rounded_shift(significand, shift, negative, p)
+    result = result | (negative << <word>p.dst_sign_shift) if result <= <word>p.max_code else (
+        <word>p.overflow[1] if negative else <word>p.overflow[0])
+    result = result if magnitude < infinity else (
+        <word>p.infinity[1] if negative else <word>p.infinity[0])
+    return result if magnitude <= infinity else (
+        ((fraction >> drop) | <word>p.nan | (negative << <word>p.dst_sign_shift)) & <word>p.nan_keep)
+
+
+cdef void float_to_float(const float_word *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef Params p = params[0]
+    cdef Py_ssize_t i
+    for i in range(n):
+        dst[i] = <code>narrow_float[float_word](src[i], &p)
+
+
+cdef void float32_to_float64(const uint32_t *src, uint64_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    """Widen; a subnormal float32 is its fraction times 2**-149, exact in float64."""
+    cdef uint64_t nan_keep = params.nan_keep
+    cdef uint64_t magnitude, result
+    cdef double subnormal
+    cdef Py_ssize_t i
+    for i in range(n):
+        magnitude = src[i] & <uint32_t>0x7FFFFFFF
+        subnormal = <double><int32_t>(src[i] & <uint32_t>0x007FFFFF) * 1.401298464324817e-45
+        result = (magnitude << 29) + (<uint64_t>896 << 52)
+        result = result if magnitude >= 0x00800000 else (<uint64_t *>&subnormal)[0]
+        result = result if magnitude < 0x7F800000 else (magnitude << 29) | <uint64_t>0x7FF0000000000000
+        result = result | (<uint64_t>(src[i] >> 31) << 63)
+        dst[i] = result if magnitude <= 0x7F800000 else (result | <uint64_t>0x0008000000000000) & nan_keep
+
+
+# ---------------------------------------------------------------- round to odd at bfloat16
+
+cdef void odd_bfloat16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        dst[i] = <uint16_t>((src[i] >> 16) | <uint32_t>((src[i] & 0xFFFF) != 0))
+
+
+cdef void hybrid_bfloat16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    """CAST_HYBRID to hifloat8, left as the bfloat16 that the table of ties_to_away finishes.
+
+    Where HYBRID rules, the value is moved to the grid here: kept bits 2, 1 or 0 by exponent, the
+    14 bits below them against the 14 lowest bits. Elsewhere it is rounded to odd.
+    """
+    cdef uint32_t magnitude, exponent, distance, drop, fraction, up, ruled, moved, significand
+    cdef Py_ssize_t i
+    for i in range(n):
+        magnitude = src[i] & <uint32_t>0x7FFFFFFF
+        exponent = magnitude >> 23  # biased: 127 is 2**0
+        distance = exponent - 127 if exponent >= 127 else 127 - exponent
+        ruled = <uint32_t>(distance >= 4) & <uint32_t>(exponent >= 104) & <uint32_t>(magnitude < 0x47200000)
+        drop = 21 if distance < 8 else 22
+        drop = drop if exponent >= 112 else 23
+        drop = drop if exponent >= 105 else 24
+        significand = (magnitude & 0x007FFFFF) | <uint32_t>0x00800000
+        fraction = (significand & ((<uint32_t>1 << drop) - 1)) >> (drop - 14)
+        up = <uint32_t>(fraction >= (magnitude & 0x3FFF))
+        moved = ((magnitude >> drop) + up) << drop
+        # At 2**-23 the lower neighbour is zero and the upper one 2**-22.
+        moved = moved if exponent >= 105 else (<uint32_t>0x34800000 if up else 0)
+        moved = (moved if ruled else magnitude) | (src[i] & <uint32_t>0x80000000)
+        dst[i] = <uint16_t>((moved >> 16) | <uint32_t>((moved & 0xFFFF) != 0))
+
+
+# ---------------------------------------------------------------- floats to integers
+
+cdef inline word truncate_float(word source, const Params *p) noexcept nogil:
+    cdef word fraction_bits = <word>p.src_fraction_bits
+    cdef word infinity = <word>p.src_infinity
+    cdef word negative = (source >> <word>p.src_sign_shift) & 1
+    cdef word magnitude = source & ((<word>1 << <word>p.src_sign_shift) - 1)
+    cdef word exponent = magnitude >> fraction_bits
+    cdef word significand = (magnitude & ((<word>1 << fraction_bits) - 1)) | (
+        <word>(exponent != 0) << fraction_bits)
+    cdef word width = 8 * sizeof(word)
+    cdef word at = exponent + (exponent == 0)
+    cdef word unit = <word>p.src_bias + fraction_bits  # biased exponent at which the last bit is 1
+    cdef word right = unit - at if at < unit else 0
+    cdef word left = at - unit if at > unit else 0
+    cdef word is_huge = <word>(left + fraction_bits + 1 > width)
+    cdef word limit = <word>p.limit[1] if negative else <word>p.limit[0]
+    cdef word result, is_over
+    right = right if right < fraction_bits + 2 else fraction_bits + 2
+    result = rounded_shift(significand, right, negative, p)
+    result = result << (left if left < width else width - 1)
+    result = result if left < width else 0
+    is_over = (is_huge | <word>(result > limit)) & <word>p.saturate & 1
+    is_over |= <word>(magnitude == infinity)
+    result = limit if is_over else result
+    result = 0 - result if negative else result
+    return (result if magnitude <= infinity else 0) & <word>p.mask
+
+
+cdef void float_to_integer(const float_word *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef Params p = params[0]
+    cdef Py_ssize_t i
+    for i in range(n):
+        if code is uint64_t:
+            dst[i] = <code>truncate_float[uint64_t](<uint64_t>src[i], &p)
+        else:
+            dst[i] = <code>truncate_float[float_word](src[i], &p)
+
+
+# ---------------------------------------------------------------- integers
+
+cdef void integer_to_float(const integer *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef Params p = params[0]
+    cdef uint64_t magnitude, negative, zeros, result
+    cdef Py_ssize_t i
+    for i in range(n):
+        negative = 0
+        magnitude = <uint64_t>src[i]
+        if integer is int16_t or integer is int32_t or integer is int64_t:
+            negative = <uint64_t>(src[i] < 0)
+            magnitude = 0 - magnitude if negative else magnitude
+        zeros = clz64(magnitude | 1)
+        # The leading bit, at the top of the word, carries into the exponent and completes it.
+        result = (<uint64_t>(62 - <int64_t>zeros + p.dst_bias) << p.dst_fraction_bits) + rounded_shift[uint64_t](
+            magnitude << zeros, 63 - p.dst_fraction_bits, negative, &p)
+        result = result | (negative << p.dst_sign_shift) if result <= p.max_code else (
+            p.overflow[1] if negative else p.overflow[0])
+        dst[i] = <code>(result if magnitude else 0)
+
+
+cdef void integer_to_integer(const integer *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef integer low = <integer>params.low
+    cdef integer high = <integer>params.high
+    cdef code mask = <code>params.mask
+    cdef integer clamped
+    cdef Py_ssize_t i
+    for i in range(n):
+        clamped = src[i] if src[i] > low else low
+        clamped = clamped if clamped < high else high
+        dst[i] = <code>clamped & mask
+
+
+cdef void to_bool(const float_word *src, uint8_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef float_word mask = <float_word>params.mask
+    # Where NaN becomes zero the largest magnitude that is true is infinity.
+    cdef float_word largest = <float_word>params.max_code
+    cdef float_word magnitude
+    cdef Py_ssize_t i
+    for i in range(n):
+        magnitude = src[i] & mask
+        dst[i] = <uint8_t>(magnitude != 0) & <uint8_t>(magnitude <= largest)
+
+
+# ---------------------------------------------------------------- floats to integral floats
+
+cdef inline word integral(word source, const Params *p) noexcept nogil:
+    cdef word fraction_bits = <word>p.src_fraction_bits
+    cdef word infinity = <word>p.src_infinity
+    cdef word sign = source & (<word>1 << <word>p.src_sign_shift)
+    cdef word negative = <word>(sign != 0)
+    cdef word magnitude = source & ((<word>1 << <word>p.src_sign_shift) - 1)
+    cdef word exponent = magnitude >> fraction_bits
+    cdef word one = <word>p.src_bias << fraction_bits
+    cdef word unit = <word>p.src_bias + fraction_bits
+    cdef word significand = (magnitude & ((<word>1 << fraction_bits) - 1)) | (
+        <word>(exponent != 0) << fraction_bits)
+    cdef word at = exponent + (exponent == 0)
+    cdef word shift = unit - at if at < unit else 0
+    cdef word small, large
+    # Below 1 the result is 0 or 1. Above, the bias is odd, so the exponent's last bit stands
+    # for the hidden one and a carry into the exponent is right.
+    small = one if rounded_shift(significand, shift if shift < fraction_bits + 2 else fraction_bits + 2, negative, p) else 0
+    shift = shift if shift <= fraction_bits else 0
+    large = rounded_shift(magnitude, shift, negative, p) << shift
+    large = large if magnitude <= infinity else magnitude | (<word>1 << (fraction_bits - 1))
+    return sign | (small if magnitude < one else large)
+
+
+cdef void round_to_integral(const code *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef Params p = params[0]
+    cdef Py_ssize_t i
+    for i in range(n):
+        if code is uint64_t:
+            dst[i] = <code>integral[uint64_t](src[i], &p)
+        else:
+            dst[i] = <code>integral[uint32_t](src[i], &p)
+
+
+LOOPS = {
+    "float_to_float_32_16": <uintptr_t>&float_to_float[uint32_t, uint16_t],
+    "float_to_float_32_64": <uintptr_t>&float32_to_float64,
+    "float_to_float_64_16": <uintptr_t>&float_to_float[uint64_t, uint16_t],
+    "float_to_float_64_32": <uintptr_t>&float_to_float[uint64_t, uint32_t],
+    "odd_bfloat16": <uintptr_t>&odd_bfloat16,
+    "hybrid_bfloat16": <uintptr_t>&hybrid_bfloat16,
+    "float_to_integer_32_8": <uintptr_t>&float_to_integer[uint32_t, uint8_t],
+    "float_to_integer_32_16": <uintptr_t>&float_to_integer[uint32_t, uint16_t],
+    "float_to_integer_32_32": <uintptr_t>&float_to_integer[uint32_t, uint32_t],
+    "float_to_integer_32_64": <uintptr_t>&float_to_integer[uint32_t, uint64_t],
+    "float_to_integer_64_8": <uintptr_t>&float_to_integer[uint64_t, uint8_t],
+    "float_to_integer_64_16": <uintptr_t>&float_to_integer[uint64_t, uint16_t],
+    "float_to_integer_64_32": <uintptr_t>&float_to_integer[uint64_t, uint32_t],
+    "float_to_integer_64_64": <uintptr_t>&float_to_integer[uint64_t, uint64_t],
+    "int16_to_float_64": <uintptr_t>&integer_to_float[int16_t, uint64_t],
+    "uint16_to_float_64": <uintptr_t>&integer_to_float[uint16_t, uint64_t],
+    "int32_to_float_16": <uintptr_t>&integer_to_float[int32_t, uint16_t],
+    "int32_to_float_32": <uintptr_t>&integer_to_float[int32_t, uint32_t],
+    "int32_to_float_64": <uintptr_t>&integer_to_float[int32_t, uint64_t],
+    "uint32_to_float_16": <uintptr_t>&integer_to_float[uint32_t, uint16_t],
+    "uint32_to_float_32": <uintptr_t>&integer_to_float[uint32_t, uint32_t],
+    "uint32_to_float_64": <uintptr_t>&integer_to_float[uint32_t, uint64_t],
+    "int64_to_float_16": <uintptr_t>&integer_to_float[int64_t, uint16_t],
+    "int64_to_float_32": <uintptr_t>&integer_to_float[int64_t, uint32_t],
+    "int64_to_float_64": <uintptr_t>&integer_to_float[int64_t, uint64_t],
+    "uint64_to_float_16": <uintptr_t>&integer_to_float[uint64_t, uint16_t],
+    "uint64_to_float_32": <uintptr_t>&integer_to_float[uint64_t, uint32_t],
+    "uint64_to_float_64": <uintptr_t>&integer_to_float[uint64_t, uint64_t],
+    "int16_to_integer_32": <uintptr_t>&integer_to_integer[int16_t, uint32_t],
+    "int16_to_integer_64": <uintptr_t>&integer_to_integer[int16_t, uint64_t],
+    "uint16_to_integer_32": <uintptr_t>&integer_to_integer[uint16_t, uint32_t],
+    "uint16_to_integer_64": <uintptr_t>&integer_to_integer[uint16_t, uint64_t],
+    "int32_to_integer_8": <uintptr_t>&integer_to_integer[int32_t, uint8_t],
+    "int32_to_integer_16": <uintptr_t>&integer_to_integer[int32_t, uint16_t],
+    "int32_to_integer_32": <uintptr_t>&integer_to_integer[int32_t, uint32_t],
+    "int32_to_integer_64": <uintptr_t>&integer_to_integer[int32_t, uint64_t],
+    "uint32_to_integer_8": <uintptr_t>&integer_to_integer[uint32_t, uint8_t],
+    "uint32_to_integer_16": <uintptr_t>&integer_to_integer[uint32_t, uint16_t],
+    "uint32_to_integer_32": <uintptr_t>&integer_to_integer[uint32_t, uint32_t],
+    "uint32_to_integer_64": <uintptr_t>&integer_to_integer[uint32_t, uint64_t],
+    "int64_to_integer_8": <uintptr_t>&integer_to_integer[int64_t, uint8_t],
+    "int64_to_integer_16": <uintptr_t>&integer_to_integer[int64_t, uint16_t],
+    "int64_to_integer_32": <uintptr_t>&integer_to_integer[int64_t, uint32_t],
+    "int64_to_integer_64": <uintptr_t>&integer_to_integer[int64_t, uint64_t],
+    "uint64_to_integer_8": <uintptr_t>&integer_to_integer[uint64_t, uint8_t],
+    "uint64_to_integer_16": <uintptr_t>&integer_to_integer[uint64_t, uint16_t],
+    "uint64_to_integer_32": <uintptr_t>&integer_to_integer[uint64_t, uint32_t],
+    "uint64_to_integer_64": <uintptr_t>&integer_to_integer[uint64_t, uint64_t],
+    "bool_32": <uintptr_t>&to_bool[uint32_t],
+    "bool_64": <uintptr_t>&to_bool[uint64_t],
+    "integral_16": <uintptr_t>&round_to_integral[uint16_t],
+    "integral_32": <uintptr_t>&round_to_integral[uint32_t],
+    "integral_64": <uintptr_t>&round_to_integral[uint64_t],
+}

@@ -1,0 +1,240 @@
+"""Plans: chains of loops, run over arrays in blocks that stay in the nearest cache.
+
+A block is gathered where the source is strided, unaligned, byte-swapped or packed, passes through
+the loops of the plan, and is scattered or packed where the destination asks for it. Buffers live on
+the stack; a run allocates nothing and holds no lock.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport uint8_t, uintptr_t
+from libc.string cimport memcpy
+
+from lutcast._kernels.loop cimport Loop, Params
+from lutcast._kernels.pack cimport pack_codes, unpack_codes
+from lutcast._kernels.walk cimport Walk, gather, scatter, seek
+
+cnp.import_array()
+
+cdef enum:
+    MAX_STAGES = 4
+    BLOCK = 1024           # elements; a multiple of 8, so that packed blocks are whole bytes
+    BLOCK_BYTES = 16384    # of the widest element, complex128
+    ENOUGH_TO_RELEASE = 2048  # elements for which releasing the GIL pays
+
+cdef struct Stage:
+    Loop loop
+    Py_ssize_t parts       # loop elements for each element of the cast
+    Params params
+
+cdef struct Ends:
+    Walk src
+    Walk dst
+    int src_bits           # of a packed side, 0 where elements take whole bytes
+    int dst_bits
+
+
+cdef void run_stages(
+    const Stage *stages, int count, const char *src, char *dst, char *spare[2], Py_ssize_t n,
+) noexcept nogil:
+    """Run a chain on one block; between the ends it alternates between two buffers."""
+    cdef int i
+    cdef const char *source = src
+    cdef char *target
+    for i in range(count):
+        target = dst if i == count - 1 else spare[i % 2]
+        stages[i].loop(source, target, n * stages[i].parts, &stages[i].params)
+        source = target
+
+
+cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    cdef char first[BLOCK_BYTES]
+    cdef char second[BLOCK_BYTES]
+    cdef char third[BLOCK_BYTES]
+    cdef char fourth[BLOCK_BYTES]
+    cdef char *spare[2]
+    cdef const char *source
+    cdef char *target
+    cdef Py_ssize_t n
+    spare[0], spare[1] = first, second
+    while start < stop:
+        n = min(<Py_ssize_t>BLOCK, stop - start)
+        if ends.src_bits:
+            unpack_codes(<const uint8_t *>ends.src.data + start * ends.src_bits // 8, <uint8_t *>third, n, ends.src_bits)
+            source = third
+        elif ends.src.is_contiguous:
+            source = ends.src.data + start * ends.src.itemsize
+        else:
+            gather(&ends.src, third, n)
+            source = third
+        target = fourth if ends.dst_bits or not ends.dst.is_contiguous else ends.dst.data + start * ends.dst.itemsize
+        if count:
+            run_stages(stages, count, source, target, spare, n)
+        elif target == fourth:
+            target = <char *>source
+        else:
+            memcpy(target, source, n * ends.dst.itemsize)
+        if ends.dst_bits:
+            pack_codes(<const uint8_t *>target, <uint8_t *>ends.dst.data + start * ends.dst_bits // 8, n, ends.dst_bits)
+        elif not ends.dst.is_contiguous:
+            scatter(&ends.dst, target, n)
+        start += n
+
+
+cdef void run(const Stage *stages, int count, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Run a chain on elements start to stop; a single loop on contiguous memory needs no blocks."""
+    cdef bint is_direct = ends.src.is_contiguous and ends.dst.is_contiguous and not (ends.src_bits or ends.dst_bits)
+    if start >= stop:
+        return
+    if is_direct and count == 0:
+        memcpy(ends.dst.data + start * ends.dst.itemsize, ends.src.data + start * ends.src.itemsize,
+               (stop - start) * ends.dst.itemsize)
+        return
+    if is_direct and count == 1:
+        stages[0].loop(
+            ends.src.data + start * ends.src.itemsize, ends.dst.data + start * ends.dst.itemsize,
+            (stop - start) * stages[0].parts, &stages[0].params)
+        return
+    if not ends.src.is_contiguous:
+        seek(&ends.src, start)
+    if not ends.dst.is_contiguous:
+        seek(&ends.dst, start)
+    run_blocks(stages, count, ends, start, stop)
+
+
+cdef void make_walk(Walk *walk, cnp.ndarray array, const int *axes, int ndim, Py_ssize_t unit) noexcept:
+    """Describe an array in the given order of axes, neighbouring axes joined where they can be."""
+    cdef int i, last = -1
+    cdef Py_ssize_t size, stride
+    walk.data = <char *>cnp.PyArray_DATA(array)
+    walk.itemsize = cnp.PyArray_ITEMSIZE(array)
+    walk.swap = 1 if cnp.PyArray_ISNOTSWAPPED(array) else unit
+    for i in range(ndim):
+        size, stride = cnp.PyArray_DIMS(array)[axes[i]], cnp.PyArray_STRIDES(array)[axes[i]]
+        if size == 1:
+            continue
+        if last >= 0 and walk.strides[last] == size * stride:
+            walk.shape[last] *= size
+            walk.strides[last] = stride
+            continue
+        last += 1
+        walk.shape[last], walk.strides[last], walk.index[last] = size, stride, 0
+    if last < 0:
+        last = 0
+        walk.shape[0], walk.strides[0], walk.index[0] = 1, walk.itemsize, 0
+    walk.ndim = last + 1
+    walk.is_contiguous = (
+        last == 0 and walk.strides[0] == walk.itemsize and walk.swap == 1 and <uintptr_t>walk.data % unit == 0)
+
+
+cdef void order_axes(cnp.ndarray array, int *axes, int ndim) noexcept:
+    """List axes by falling stride, so that the walk follows memory."""
+    cdef int i, j, held
+    for i in range(ndim):
+        axes[i] = i
+        j = i
+        while j > 0 and abs(cnp.PyArray_STRIDES(array)[axes[j - 1]]) < abs(cnp.PyArray_STRIDES(array)[axes[j]]):
+            held = axes[j - 1]
+            axes[j - 1] = axes[j]
+            axes[j] = held
+            j -= 1
+
+
+cdef class Plan:
+    """How one cast is carried out: an immutable chain of loops, shared by threads.
+
+    Parameters
+    ----------
+    stages : sequence of (address, parts, params, table)
+        Address of each loop; how many loop elements make one element of the cast; its
+        parameters, a complete dict of ints; its table, an array that is kept alive, or None.
+    src_unit, dst_unit : int
+        Bytes of one part of an element, the unit of alignment and of byte order.
+    """
+
+    cdef Stage stages[MAX_STAGES]
+    cdef int count
+    cdef Py_ssize_t src_unit
+    cdef Py_ssize_t dst_unit
+    cdef readonly tuple tables
+
+    def __init__(self, stages, Py_ssize_t src_unit, Py_ssize_t dst_unit):
+        cdef int i
+        cdef Stage *stage
+        if len(stages) > MAX_STAGES:
+            raise ValueError(f"stages: {len(stages)} given, {MAX_STAGES} fit")
+        self.count = len(stages)
+        self.src_unit, self.dst_unit = src_unit, dst_unit
+        self.tables = tuple(table for _, _, _, table in stages if table is not None)
+        for i, (address, parts, params, table) in enumerate(stages):
+            stage = &self.stages[i]
+            stage.loop = <Loop><uintptr_t>address
+            stage.parts = parts
+            stage.params = read_params(params)
+            if table is not None:
+                stage.params.table = cnp.PyArray_DATA(<cnp.ndarray?>table)
+
+    def run(
+        self, cnp.ndarray src not None, cnp.ndarray dst not None, Py_ssize_t start, Py_ssize_t stop,
+        int src_bits=0, int dst_bits=0,
+    ):
+        """Cast elements ``start`` to ``stop`` of ``src`` into ``dst``, without the GIL.
+
+        The elements are counted in the order of the memory of ``dst``; with a packed side, a 1-D
+        uint8 array of codes of ``src_bits`` or ``dst_bits``, in C order. ``start`` is then a
+        multiple of 8. Shapes and formats are the caller's to check.
+        """
+        cdef Ends ends
+        cdef int axes[64]
+        cdef int i
+        cdef bint is_packed = src_bits != 0 or dst_bits != 0
+        cdef cnp.ndarray guide = src if dst_bits else dst
+        cdef int ndim = cnp.PyArray_NDIM(guide)
+        ends.src_bits, ends.dst_bits = src_bits, dst_bits
+        if is_packed:
+            for i in range(ndim):
+                axes[i] = i
+        else:
+            order_axes(guide, axes, ndim)
+        if src_bits:
+            ends.src.data = <char *>cnp.PyArray_DATA(src)
+            ends.src.is_contiguous = True
+        else:
+            make_walk(&ends.src, src, axes, ndim, self.src_unit)
+        if dst_bits:
+            ends.dst.data = <char *>cnp.PyArray_DATA(dst)
+            ends.dst.is_contiguous = True
+        else:
+            make_walk(&ends.dst, dst, axes, ndim, self.dst_unit)
+        if stop - start < ENOUGH_TO_RELEASE:
+            run(self.stages, self.count, &ends, start, stop)
+        else:
+            with nogil:
+                run(self.stages, self.count, &ends, start, stop)
+
+
+cdef Params read_params(dict fields) except *:
+    cdef Params params
+    params.table = NULL
+    params.nearest = fields["nearest"]
+    params.tie_even = fields["tie_even"]
+    params.tie_away = fields["tie_away"]
+    params.away = fields["away"]
+    params.odd = fields["odd"]
+    params.src_fraction_bits = fields["src_fraction_bits"]
+    params.src_sign_shift = fields["src_sign_shift"]
+    params.src_infinity = fields["src_infinity"]
+    params.src_bias = fields["src_bias"]
+    params.dst_fraction_bits = fields["dst_fraction_bits"]
+    params.dst_sign_shift = fields["dst_sign_shift"]
+    params.dst_bias = fields["dst_bias"]
+    params.max_code = fields["max_code"]
+    params.overflow = fields["overflow"]
+    params.infinity = fields["infinity"]
+    params.nan = fields["nan"]
+    params.nan_keep = fields["nan_keep"]
+    params.limit = fields["limit"]
+    params.saturate = fields["saturate"]
+    params.low = fields["low"]
+    params.high = fields["high"]
+    params.mask = fields["mask"]
+    return params

@@ -1,0 +1,82 @@
+"""Tiling by memcpy: a block is built once and then copied from what is already written."""
+
+cimport numpy as cnp
+from libc.string cimport memcpy
+
+cnp.import_array()
+
+cdef enum:
+    MAX_DIMENSIONS = 64
+    LARGEST_COPY = 1 << 18  # bytes; larger copies would read what has left the cache
+
+cdef struct Axes:
+    int ndim
+    Py_ssize_t itemsize
+    Py_ssize_t shape[MAX_DIMENSIONS]
+    Py_ssize_t strides[MAX_DIMENSIONS]
+    Py_ssize_t repeats[MAX_DIMENSIONS]
+    Py_ssize_t block[MAX_DIMENSIONS]  # bytes of the result for one index of the axis
+
+
+cdef void repeat_block(char *dst, Py_ssize_t size, Py_ssize_t repeats) noexcept nogil:
+    """Copy the block at dst behind itself, doubling what is copied."""
+    cdef Py_ssize_t total = size * repeats
+    cdef Py_ssize_t done = size
+    cdef Py_ssize_t most = size if size > LARGEST_COPY else LARGEST_COPY - LARGEST_COPY % size
+    cdef Py_ssize_t n
+    while done < total:
+        n = min(done, min(most, total - done))
+        memcpy(dst + done, dst, n)
+        done += n
+
+
+cdef void tile_axis(const Axes *axes, int axis, const char *src, char *dst) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef Py_ssize_t size = axes.shape[axis]
+    cdef Py_ssize_t stride = axes.strides[axis]
+    cdef Py_ssize_t block = axes.block[axis]
+    if axis == axes.ndim - 1:
+        if stride == axes.itemsize:
+            memcpy(dst, src, size * block)
+        else:
+            for i in range(size):
+                memcpy(dst + i * block, src + i * stride, axes.itemsize)
+    else:
+        for i in range(size):
+            tile_axis(axes, axis + 1, src + i * stride, dst + i * block)
+    if axes.repeats[axis] > 1:
+        repeat_block(dst, size * block, axes.repeats[axis])
+
+
+def tile_into(cnp.ndarray src not None, tuple repeats, cnp.ndarray dst not None):
+    """Fill dst with copies of src along every axis.
+
+    ``dst`` is C-contiguous and has the shape ``src.shape[i] * repeats[i]``; neither is empty and
+    no element holds references.
+    """
+    cdef Axes axes
+    cdef int i, last = -1
+    cdef Py_ssize_t size, stride, count
+    axes.itemsize = cnp.PyArray_ITEMSIZE(src)
+    for i in range(cnp.PyArray_NDIM(src)):
+        size, stride, count = cnp.PyArray_DIMS(src)[i], cnp.PyArray_STRIDES(src)[i], repeats[i]
+        if size == 1 and count == 1:
+            continue
+        # An axis that is not repeated joins the one before it, where memory allows.
+        if last >= 0 and count == 1 and axes.strides[last] == size * stride:
+            axes.shape[last] *= size
+            axes.strides[last] = stride
+            continue
+        last += 1
+        axes.shape[last], axes.strides[last], axes.repeats[last] = size, stride, count
+    if last < 0:
+        last = 0
+        axes.shape[0], axes.strides[0], axes.repeats[0] = 1, axes.itemsize, 1
+    axes.ndim = last + 1
+    axes.block[last] = axes.itemsize
+    for i in range(last - 1, -1, -1):
+        axes.block[i] = axes.block[i + 1] * axes.shape[i + 1] * axes.repeats[i + 1]
+    cdef const char *source = <const char *>cnp.PyArray_DATA(src)
+    cdef char *target = <char *>cnp.PyArray_DATA(dst)
+    with nogil:
+        tile_axis(&axes, 0, source, target)

@@ -1,0 +1,249 @@
+"""`audit`: what a cast would lose, in one pass over blocks and without an output array."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from . import exact
+from .arrays import Array, as_array
+from .casting import cast
+from .errors import UnsupportedCast
+from .formats import FLOAT64, HIFLOAT8, Format
+from .names import array_dtype, get_format
+from .policy import Overflow, Policy, Rounding, resolve
+
+BLOCK = 1 << 16
+# Sums of squares beyond any float: a Fraction holds them.
+Total = Fraction
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a cast would lose.
+
+    Attributes
+    ----------
+    elements : int
+        Elements read; the two parts of a complex number count singly where both are cast.
+    inexact : int
+        Elements, NaN apart, whose value would change; a clamped infinity is one of them.
+    saturated : int
+        Elements beyond the range, infinities included, that would become the largest finite value.
+    overflowed : int
+        Finite elements beyond the range that would become infinity or NaN, or wrap.
+    flushed_to_zero : int
+        Non-zero finite elements that would become zero.
+    nan_in, nan_out : int
+        NaN before and after.
+    max_abs_error : float
+        Largest distance between an element and its result, both finite.
+    snr_db : float
+        Signal-to-noise ratio in decibels over the same elements; infinite without noise.
+    """
+
+    elements: int
+    inexact: int
+    saturated: int
+    overflowed: int
+    flushed_to_zero: int
+    nan_in: int
+    nan_out: int
+    max_abs_error: float
+    snr_db: float
+
+
+def audit(
+    x: object,
+    dtype: object,
+    *,
+    rounding: object = None,
+    overflow: object = None,
+    nan: object = "keep",
+    src: object = None,
+) -> Audit:
+    """Count what a cast would lose.
+
+    Parameters
+    ----------
+    x : array_like or torch.Tensor
+    dtype : format
+    rounding, overflow, nan, src
+        As for `cast`.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `cast`; UnsupportedCast also from complex to bool.
+
+    Examples
+    --------
+    >>> import lutcast
+    >>> a = lutcast.audit([0.1, 1.0, 1e9, 1e-9], "float8_e4m3fn")
+    >>> a.inexact, a.saturated, a.flushed_to_zero
+    (3, 1, 1)
+    """
+    array, fmt = as_array(x, src)
+    dst = get_format(dtype, "dtype")
+    policy = resolve(fmt, dst, rounding, overflow, nan)
+    if fmt.part and dst.kind == "bool":
+        raise UnsupportedCast(f"audit: from {fmt.name} to bool there is no error to measure")
+    counter = _Counter(fmt.part or fmt, dst.part or dst, policy)
+    for block in _blocks(array):
+        counter.add(_parts(block, fmt, dst))
+    return counter.result()
+
+
+def _blocks(array: Array) -> Iterator[Array]:
+    """Cut an array into views of at most BLOCK elements."""
+    if array.size <= BLOCK:
+        yield array
+        return
+    rows = max(BLOCK * len(array) // array.size, 1)
+    for start in range(0, len(array), rows):
+        part = array[start : start + rows]
+        if part.size <= BLOCK:
+            yield part
+        else:
+            yield from _blocks(part[0])
+
+
+def _parts(block: Array, fmt: Format, dst: Format) -> Array:
+    """Return what is cast of a complex block: both parts, or the real one."""
+    if fmt.part is None:
+        return block
+    if dst.part is None:
+        return cast(block, fmt.part)
+    native = np.ascontiguousarray(block, block.dtype.newbyteorder("="))
+    return native.reshape(-1).view(array_dtype(fmt.part))
+
+
+@dataclass
+class _Counter:
+    """Adds up an audit block by block."""
+
+    src: Format
+    dst: Format
+    policy: Policy
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Audit.__dataclass_fields__, 0))
+    max_abs_error: float = 0.0
+    signal: Total = Total(0)
+    noise: Total = Total(0)
+
+    def __post_init__(self) -> None:
+        # Where CAST_HYBRID overflows is not a matter of magnitude alone.
+        self.is_hybrid = self.policy.rounding is Rounding.HYBRID
+        rounding = Rounding.TIES_TO_AWAY if self.is_hybrid else self.policy.rounding
+        self.first_overflow = [_first_overflow(self.dst, rounding, negative) for negative in (False, True)]
+
+    def add(self, x: Array) -> None:
+        """Audit one block."""
+        options = {"rounding": self.policy.rounding, "nan": self.policy.nan, "src": self.src}
+        y = cast(x, self.dst, overflow=self.policy.overflow, **options)
+        before, after = cast(x, FLOAT64, src=self.src), cast(y, FLOAT64, src=self.dst)
+        if self.is_hybrid:
+            unclamped = cast(x, HIFLOAT8, overflow=Overflow.IEEE, **options)
+            beyond = (unclamped & 0x7F == HIFLOAT8.infinity_code) & np.isfinite(before)
+        else:
+            beyond = self._beyond(x if self.src.kind == "int" else before)
+        with np.errstate(invalid="ignore", over="ignore"):
+            error = self._error(x, before, after, beyond)
+        is_nan, is_infinite = np.isnan(before), np.isinf(before)
+        clamped = np.isfinite(after) & (self.policy.overflow is not Overflow.WRAP)
+        counts = self.counts
+        counts["elements"] += x.size
+        counts["inexact"] += _count(~is_nan & ((error != 0) | beyond) & ~(is_infinite & (before == after)))
+        counts["saturated"] += _count((beyond & clamped) | (is_infinite & np.isfinite(after)))
+        counts["overflowed"] += _count(beyond & ~clamped)
+        counts["flushed_to_zero"] += _count((after == 0) & (before != 0) & np.isfinite(before))
+        counts["nan_in"] += _count(is_nan)
+        counts["nan_out"] += _count(np.isnan(after))
+        measured = np.isfinite(before) & np.isfinite(after)
+        if measured.any():
+            lost = np.abs(error[measured])
+            self.max_abs_error = max(self.max_abs_error, float(lost.max()))
+            self.signal += _power(before[measured])
+            self.noise += _power(lost)
+
+    def _beyond(self, x: Array) -> Array:
+        """Mark finite elements that would overflow."""
+        highest, lowest = self.first_overflow
+        if x.dtype.kind in "iu":
+            return np.asarray((x >= math.ceil(highest)) | (x <= -math.ceil(lowest)))
+        return np.asarray((x >= _round_up(highest)) | (x <= -_round_up(lowest))) & np.isfinite(x)
+
+    def _error(self, x: Array, before: Array, after: Array, beyond: Array) -> Array:
+        """Return result minus element, exactly zero where nothing is lost."""
+        if self.src.kind == self.dst.kind == "int":
+            return np.where(beyond, after - before, 0.0)
+        if self.src.kind == "int" and self.src.bits == 64:
+            # A 64-bit integer is taken off in two halves, each exact in float64.
+            low = x & 0xFFFFFFFF
+            return np.asarray((after - (x - low).astype(np.float64)) - low.astype(np.float64))
+        return np.asarray(after - before)
+
+    def result(self) -> Audit:
+        """Return the finished record."""
+        if self.noise == 0:
+            snr = math.inf
+        elif self.signal == 0:
+            snr = -math.inf
+        else:
+            snr = 10 * (_log10(self.signal) - _log10(self.noise))
+        return Audit(**(self.counts | {"max_abs_error": self.max_abs_error, "snr_db": snr}))
+
+
+def _count(mask: Array) -> int:
+    return int(np.count_nonzero(mask))
+
+
+def _power(values: Array) -> Total:
+    """Sum squares, scaled so that none overflows or underflows."""
+    largest = float(np.abs(values).max())
+    exponent = math.frexp(largest)[1]
+    total = float(np.square(np.ldexp(values, -exponent)).sum())
+    return Total(total) * Total(4) ** exponent
+
+
+def _log10(total: Total) -> float:
+    return math.log10(total.numerator) - math.log10(total.denominator)
+
+
+def _first_overflow(dst: Format, rounding: Rounding, negative: bool) -> Fraction:
+    """Return the magnitude from which on values overflow, by the definition's own rounding.
+
+    Where the border itself does not overflow, the returned value lies above it by a
+    quantity too small for any source.
+    """
+    if dst.kind == "bool":
+        return Fraction(2) ** 2000
+    if dst.kind == "int":
+        last, quantum = -dst.min_integer if negative else dst.max_integer, 0
+    else:
+        largest = exact.decode(dst.max_code, dst)
+        quantum = dst.quantum_exponent(largest.significand.bit_length() - 1 + largest.exponent)
+        last = exact.in_units(largest, quantum)
+    tiny = 1200  # bits below the last place
+    half = 1 << (tiny - 1)
+    for offset in (1, half, half + 1, 2 * half):
+        number = exact.Number(negative, (last << tiny) + offset, -tiny)
+        if exact.round_to_multiple(number, 0, rounding).significand > last:
+            break
+    return Fraction(number.significand) * Fraction(2) ** (quantum - tiny)
+
+
+def _round_up(bound: Fraction) -> float:
+    """Return the smallest float64 that is not below a bound."""
+    try:
+        value = float(bound)
+    except OverflowError:
+        return math.inf
+    return value if math.isinf(value) or Fraction(value) >= bound else math.nextafter(value, math.inf)

@@ -1,0 +1,61 @@
+"""What this installation is made of."""
+
+from __future__ import annotations
+
+import json
+import platform
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+
+from . import tables
+from ._kernels import LOOPS
+from ._version import __version__
+
+
+def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] | None:
+    """Show the compiled variants, the one in use, the table store and the versions.
+
+    Parameters
+    ----------
+    mode : {"stdout", "dicts"}
+        Print as JSON, or return as a dict, as ``numpy.show_config`` does.
+
+    Returns
+    -------
+    dict or None
+
+    Raises
+    ------
+    ValueError
+        Another mode.
+
+    Examples
+    --------
+    >>> import lutcast
+    >>> lutcast.show_config("dicts")["kernels"]["in use"]
+    'baseline'
+    """
+    resident, size = tables.loaded()
+    config: dict[str, Any] = {
+        "versions": {
+            "lutcast": __version__,
+            "numpy": np.__version__,
+            "ml_dtypes": ml_dtypes.__version__,
+            "python": platform.python_version(),
+        },
+        "kernels": {"variants": ["baseline"], "in use": "baseline", "loops": len(LOOPS)},
+        "tables": {
+            "distinct": tables.store().count,
+            "store bytes": len(tables.store().data),
+            "resident": resident,
+            "resident bytes": size,
+        },
+    }
+    if mode == "dicts":
+        return config
+    if mode != "stdout":
+        raise ValueError(f"mode: {mode!r} is not one of 'stdout', 'dicts'")
+    print(json.dumps(config, indent=2))
+    return None

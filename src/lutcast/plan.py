@@ -1,0 +1,184 @@
+"""From (source, destination, policy) to a plan: which loops, with which tables or parameters.
+
+Every chain rounds once, because every link but one is exact:
+
+- A source of 8 bits or fewer is one look-up, whatever the destination.
+- A 16-bit source to a destination of 16 bits or fewer is one look-up too. To a wider one it is
+  first decoded to float32, which holds every float16 and bfloat16, or widened as the integer that
+  it is; only the second link rounds.
+- A wide source to a float of 8 bits or fewer is rounded to odd at bfloat16 and looked up in the
+  bfloat16 table of the same policy. bfloat16 has float32's range and at least two bits more than
+  the destination, so the odd last bit keeps the value on its side of every destination value and
+  every midpoint. Wider exponents (float64) end in bfloat16's smallest and largest numbers, which
+  no such destination can tell from what was lost.
+- All else is one loop of bit code.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from . import exact, tables
+from ._kernels import LOOPS, Plan
+from .formats import BFLOAT16, FLOAT32, Format
+from .policy import Overflow, Policy, Rounding, resolve
+from .store import Table
+
+ONES = (1 << 64) - 1
+Params = dict[str, Any]
+
+
+class Link(NamedTuple):
+    """One loop of a chain."""
+
+    loop: str
+    params: Params
+    table: Table | None = None
+
+
+@cache
+def plan(src: Format, dst: Format, rounding: object, overflow: object, nan: object) -> Plan:
+    """Return the plan of a cast; the three parts of the policy are names, aliases or None."""
+    policy = resolve(src, dst, rounding, overflow, nan)
+    source, destination = src.part or src, dst.part or dst
+    links = [] if src is dst and src.bits >= 8 else _chain(source, destination, policy)
+    keeps_parts = src.part is not None and (dst.part is not None or dst.kind == "bool")
+    stages = [_stage(link, 2 if keeps_parts else 1) for link in links]
+    if src.part and not keeps_parts:
+        stages.insert(0, _stage(Link(f"real_part_{source.bits}", NOTHING), 1))
+    if dst.part and not src.part:
+        stages.append(_stage(Link(f"zero_imaginary_{destination.bits}", NOTHING), 1))
+    if dst.kind == "bool" and src.part:
+        stages.append(_stage(Link("either_true", NOTHING), 1))
+    return Plan(stages, source.itemsize, destination.itemsize)
+
+
+@cache
+def integral_plan(fmt: Format, rounding: Rounding) -> Plan:
+    """Return the plan of `round_to_integral` for a float or complex format."""
+    part = fmt.part or fmt
+    link = Link(f"integral_{part.bits}", NOTHING | _rounding(rounding) | _source(part))
+    return Plan([_stage(link, 2 if fmt.part else 1)], part.itemsize, part.itemsize)
+
+
+def _stage(link: Link, parts: int) -> tuple[int, int, Params, Table | None]:
+    return LOOPS[link.loop], parts, link.params, link.table
+
+
+def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
+    if src.bits <= 8 or (src.is_narrow and (dst.is_narrow or (dst is FLOAT32))):
+        return [_look_up(src, dst, policy)] if src is not dst or src.bits < 8 else []
+    if src is dst:
+        return []
+    if src.is_narrow and src.kind == "float":
+        return [_look_up(src, FLOAT32, policy._replace(nan="keep")), *_chain(FLOAT32, dst, policy)]
+    if dst.kind == "bool":
+        return [_to_bool(src, policy)]
+    if dst.kind == "float" and dst.bits <= 8:
+        return _by_way_of_odd(src, dst, policy)
+    if dst.kind == "int":
+        return [_to_integer(src, dst, policy)]
+    return [_to_float(src, dst, policy)]
+
+
+def _look_up(src: Format, dst: Format, policy: Policy) -> Link:
+    table = tables.codes(src, dst, policy)
+    return Link(f"lookup_{8 * src.itemsize}_{8 * dst.itemsize}", NOTHING, table)
+
+
+def _by_way_of_odd(src: Format, dst: Format, policy: Policy) -> list[Link]:
+    if policy.rounding is Rounding.HYBRID:
+        first = Link("hybrid_bfloat16", NOTHING)
+        policy = policy._replace(rounding=Rounding.TIES_TO_AWAY)
+    elif src is FLOAT32:
+        first = Link("odd_bfloat16", NOTHING)
+    else:
+        first = _to_float(src, BFLOAT16, Policy(Rounding.TO_ODD, Overflow.IEEE))
+    return [first, _look_up(BFLOAT16, dst, policy)]
+
+
+def _to_bool(src: Format, policy: Policy) -> Link:
+    is_float = src.kind == "float"
+    largest = src.infinity_code if is_float and policy.nan == "zero" else ONES
+    params = NOTHING | {"mask": src.magnitude_mask if is_float else src.mask, "max_code": largest}
+    return Link(f"bool_{src.bits}", params)
+
+
+def _to_integer(src: Format, dst: Format, policy: Policy) -> Link:
+    if src.kind == "float":
+        params = NOTHING | _rounding(policy.rounding) | _source(src) | _integer_limits(dst, policy)
+        return Link(f"float_to_integer_{src.bits}_{8 * dst.itemsize}", params)
+    saturates = policy.overflow is Overflow.SATURATE
+    low = max(src.min_integer, dst.min_integer) if saturates else src.min_integer
+    high = min(src.max_integer, dst.max_integer) if saturates else src.max_integer
+    params = NOTHING | {"low": low, "high": _as_signed(high), "mask": dst.mask}
+    return Link(f"{src.name}_to_integer_{8 * dst.itemsize}", params)
+
+
+def _to_float(src: Format, dst: Format, policy: Policy) -> Link:
+    params = NOTHING | _rounding(policy.rounding) | _float_limits(dst, policy)
+    if src.kind == "float":
+        return Link(f"float_to_float_{src.bits}_{dst.bits}", params | _source(src))
+    return Link(f"{src.name}_to_float_{dst.bits}", params)
+
+
+# --------------------------------------------------------------------------- parameters
+
+NOTHING: Params = {
+    "nearest": 0, "tie_even": 0, "tie_away": 0, "away": [0, 0], "odd": 0,
+    "src_fraction_bits": 0, "src_sign_shift": 0, "src_infinity": 0, "src_bias": 0,
+    "dst_fraction_bits": 0, "dst_sign_shift": 0, "dst_bias": 0, "max_code": 0,
+    "overflow": [0, 0], "infinity": [0, 0], "nan": 0, "nan_keep": 0,
+    "limit": [0, 0], "saturate": 0, "low": 0, "high": 0, "mask": 0,
+}  # fmt: skip
+
+
+def _rounding(rounding: Rounding) -> Params:
+    """Rounding as masks: what is added to the bits that fall off, by sign."""
+    return {
+        Rounding.TIES_TO_EVEN: {"nearest": ONES, "tie_even": ONES},
+        Rounding.TIES_TO_AWAY: {"nearest": ONES, "tie_away": ONES},
+        Rounding.TOWARD_ZERO: {},
+        Rounding.TOWARD_NEGATIVE: {"away": [0, ONES]},
+        Rounding.TOWARD_POSITIVE: {"away": [ONES, 0]},
+        Rounding.TO_ODD: {"odd": 1},
+        Rounding.AWAY_FROM_ZERO: {"away": [ONES, ONES]},
+    }[rounding]
+
+
+def _source(src: Format) -> Params:
+    return {
+        "src_fraction_bits": src.fraction_bits,
+        "src_sign_shift": src.bits - 1,
+        "src_infinity": src.infinity_code,
+        "src_bias": src.bias,
+    }
+
+
+def _float_limits(dst: Format, policy: Policy) -> Params:
+    """Codes for overflow and infinity come from the definition, sign by sign."""
+    beyond = [exact.Number(negative, 1, 1 << 16) for negative in (False, True)]
+    infinite = [exact.Number(negative, 0, 0, "infinite") for negative in (False, True)]
+    return {
+        "dst_fraction_bits": dst.fraction_bits,
+        "dst_sign_shift": dst.bits - 1,
+        "dst_bias": dst.bias,
+        "max_code": dst.max_code,
+        "overflow": [exact.encode_overflow(number, dst, policy) for number in beyond],
+        "infinity": [exact.encode_overflow(number, dst, policy) for number in infinite],
+        "nan": dst.nan_code,
+        "nan_keep": ONES if policy.nan == "keep" else 0,
+    }
+
+
+def _integer_limits(dst: Format, policy: Policy) -> Params:
+    return {
+        "limit": [dst.max_integer, -dst.min_integer],
+        "saturate": ONES if policy.overflow is Overflow.SATURATE else 0,
+        "mask": dst.mask,
+    }
+
+
+def _as_signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word
