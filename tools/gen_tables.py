@@ -19,16 +19,19 @@ import sys
 import types
 from collections.abc import Iterator
 from functools import cached_property
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 if "lutcast" not in sys.modules:
-    # A bare package, so that the pure modules import before anything is compiled.
+    # A bare package, so that the pure modules import before anything is compiled; found on its
+    # path first of all, before the hook of an editable install would want to build.
     package = types.ModuleType("lutcast")
     package.__path__ = [str(ROOT / "src" / "lutcast")]
     sys.modules["lutcast"] = package
+    sys.meta_path.insert(0, PathFinder)
 
 from lutcast import exact, store  # noqa: E402
 from lutcast.formats import Format  # noqa: E402
@@ -222,7 +225,8 @@ class Float32Decode:
         """Return the table; bits of the float32."""
         v, dst = self.values, self.dst
         code = v.magnitude.astype(np.float32).view(np.uint32).astype(np.int64)
-        code = np.where(v.is_infinite, dst.infinity_code, code)
+        infinity = dst.max_code if overflow is Overflow.SATURATE else dst.infinity_code
+        code = np.where(v.is_infinite, infinity, code)
         code = np.where(v.is_nan, dst.nan_code | (v.payload >> (32 - dst.fraction_bits)), code)
         has_sign = v.is_negative if v.src.kind == "float" else v.is_negative & (v.magnitude > 0)
         return code | np.where(has_sign, dst.sign_bit, 0)

@@ -72,7 +72,7 @@ def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
     if src is dst:
         return []
     if src.is_narrow and src.kind == "float":
-        return [_look_up(src, FLOAT32, policy._replace(nan="keep")), *_chain(FLOAT32, dst, policy)]
+        return [_look_up(src, FLOAT32, Policy(Rounding.TIES_TO_EVEN, Overflow.IEEE)), *_chain(FLOAT32, dst, policy)]
     if dst.kind == "bool":
         return [_to_bool(src, policy)]
     if dst.kind == "float" and dst.bits <= 8:

@@ -55,8 +55,9 @@ def slot(src: Format, dst: Format, policy: Policy) -> tuple[int, int, int, int]:
 def policies(src: Format, dst: Format) -> list[Policy]:
     """Return the policies of a pair that can differ; in a stored table NaN is kept."""
     if dst.kind == "bool" or not dst.is_narrow:
-        return [Policy(Rounding.TIES_TO_EVEN, overflows(dst)[0])]
-    roundings = [r for r in ROUNDINGS if r is not Rounding.HYBRID or has_hybrid(src, dst)]
+        roundings = [Rounding.TIES_TO_EVEN]
+    else:
+        roundings = [r for r in ROUNDINGS if r is not Rounding.HYBRID or has_hybrid(src, dst)]
     return [Policy(rounding, overflow) for rounding in roundings for overflow in sorted(overflows(dst))]
 
 
@@ -107,6 +108,8 @@ class Reader:
 
     def number(self, src: Format, dst: Format, policy: Policy) -> int:
         """Return the number of a table; KeyError where the store has none of that name."""
+        if dst.kind == "bool" or not dst.is_narrow:
+            policy = policy._replace(rounding=Rounding.TIES_TO_EVEN)
         number = int(self.index[slot(src, dst, policy)])
         if not number:
             raise KeyError(f"no table from {src.name} to {dst.name} under {policy}")

@@ -11,7 +11,7 @@ import numpy as np
 from . import exact
 from .formats import FLOAT32, Format
 from .policy import Policy
-from .store import Reader, Table, code_dtype, policies
+from .store import Reader, Table, code_dtype
 
 STORE = "tables.bin"
 
@@ -66,9 +66,7 @@ def _load(src: Format, dst: Format, policy: Policy) -> Table:
     if src is dst:
         table = np.arange(1 << src.bits, dtype=code_dtype(dst))
     elif dst.is_narrow or dst is FLOAT32:
-        kept = policy._replace(nan="keep")
-        offered = policies(src, dst)
-        table = store().table(store().number(src, dst, kept if kept in offered else offered[0]), dst)
+        table = store().table(store().number(src, dst, policy), dst)
     else:
         values = [exact.cast_code(code, src, dst, policy) for code in range(1 << src.bits)]
         table = np.array(values, dtype=code_dtype(dst))

@@ -72,6 +72,7 @@ cdef void float_to_float(const float_word *src, code *dst, Py_ssize_t n, const P
 cdef void float32_to_float64(const uint32_t *src, uint64_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     """Widen; a subnormal float32 is its fraction times 2**-149, exact in float64."""
     cdef uint64_t nan_keep = params.nan_keep
+    cdef uint64_t infinity = params.infinity[0]
     cdef uint64_t magnitude, result
     cdef double subnormal
     cdef Py_ssize_t i
@@ -80,9 +81,10 @@ cdef void float32_to_float64(const uint32_t *src, uint64_t *dst, Py_ssize_t n, c
         subnormal = <double><int32_t>(src[i] & <uint32_t>0x007FFFFF) * 1.401298464324817e-45
         result = (magnitude << 29) + (<uint64_t>896 << 52)
         result = result if magnitude >= 0x00800000 else (<uint64_t *>&subnormal)[0]
-        result = result if magnitude < 0x7F800000 else (magnitude << 29) | <uint64_t>0x7FF0000000000000
+        result = result if magnitude < 0x7F800000 else infinity
+        result = result if magnitude <= 0x7F800000 else (magnitude << 29) | <uint64_t>0x7FF8000000000000
         result = result | (<uint64_t>(src[i] >> 31) << 63)
-        dst[i] = result if magnitude <= 0x7F800000 else (result | <uint64_t>0x0008000000000000) & nan_keep
+        dst[i] = result if magnitude <= 0x7F800000 else result & nan_keep
 
 
 # ---------------------------------------------------------------- round to odd at bfloat16

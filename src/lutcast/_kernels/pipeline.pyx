@@ -6,7 +6,7 @@ the stack; a run allocates nothing and holds no lock.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uintptr_t
+from libc.stdint cimport uint8_t, uint64_t, uintptr_t
 from libc.string cimport memcpy
 
 from lutcast._kernels.loop cimport Loop, Params
@@ -18,7 +18,7 @@ cnp.import_array()
 cdef enum:
     MAX_STAGES = 4
     BLOCK = 1024           # elements; a multiple of 8, so that packed blocks are whole bytes
-    BLOCK_BYTES = 16384    # of the widest element, complex128
+    BLOCK_WORDS = 2048     # of 64 bits: room for a block of complex128
     ENOUGH_TO_RELEASE = 2048  # elements for which releasing the GIL pays
 
 cdef struct Stage:
@@ -47,29 +47,28 @@ cdef void run_stages(
 
 
 cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    cdef char first[BLOCK_BYTES]
-    cdef char second[BLOCK_BYTES]
-    cdef char third[BLOCK_BYTES]
-    cdef char fourth[BLOCK_BYTES]
+    cdef uint64_t space[4 * BLOCK_WORDS]
+    cdef char *gathered = <char *>space
+    cdef char *scattered = <char *>(space + BLOCK_WORDS)
     cdef char *spare[2]
     cdef const char *source
     cdef char *target
     cdef Py_ssize_t n
-    spare[0], spare[1] = first, second
+    spare[0], spare[1] = <char *>(space + 2 * BLOCK_WORDS), <char *>(space + 3 * BLOCK_WORDS)
     while start < stop:
         n = min(<Py_ssize_t>BLOCK, stop - start)
         if ends.src_bits:
-            unpack_codes(<const uint8_t *>ends.src.data + start * ends.src_bits // 8, <uint8_t *>third, n, ends.src_bits)
-            source = third
+            unpack_codes(<const uint8_t *>ends.src.data + start * ends.src_bits // 8, <uint8_t *>gathered, n, ends.src_bits)
+            source = gathered
         elif ends.src.is_contiguous:
             source = ends.src.data + start * ends.src.itemsize
         else:
-            gather(&ends.src, third, n)
-            source = third
-        target = fourth if ends.dst_bits or not ends.dst.is_contiguous else ends.dst.data + start * ends.dst.itemsize
+            gather(&ends.src, gathered, n)
+            source = gathered
+        target = scattered if ends.dst_bits or not ends.dst.is_contiguous else ends.dst.data + start * ends.dst.itemsize
         if count:
             run_stages(stages, count, source, target, spare, n)
-        elif target == fourth:
+        elif target == scattered:
             target = <char *>source
         else:
             memcpy(target, source, n * ends.dst.itemsize)

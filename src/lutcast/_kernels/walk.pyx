@@ -52,13 +52,15 @@ cdef void copy_elements(
 
 
 cdef void reverse_bytes(char *data, Py_ssize_t size, Py_ssize_t unit) noexcept nogil:
-    cdef Py_ssize_t start, i
+    cdef char *end = data + size
     cdef char held
-    for start in range(0, size, unit):
+    cdef Py_ssize_t i
+    while data < end:
         for i in range(unit // 2):
-            held = data[start + i]
-            data[start + i] = data[start + unit - 1 - i]
-            data[start + unit - 1 - i] = held
+            held = data[i]
+            data[i] = data[unit - 1 - i]
+            data[unit - 1 - i] = held
+        data += unit
 
 
 cdef void gather(Walk *walk, char *out, Py_ssize_t n) noexcept nogil:
