@@ -78,7 +78,9 @@ class Grid:
         self.is_odd = np.ldexp(self.value, -quanta).astype(np.int64) % 2 == 1
 
 
-def rounds_up(rounding: Rounding, odd: np.ndarray, tie: np.ndarray, above: np.ndarray, negative: np.ndarray) -> np.ndarray:
+def rounds_up(
+    rounding: Rounding, odd: np.ndarray, tie: np.ndarray, above: np.ndarray, negative: np.ndarray
+) -> np.ndarray:
     """Whether an inexact magnitude moves to its upper neighbour.
 
     ``odd``: the lower neighbour is odd; ``tie``, ``above``: the value is at, or above, the midpoint.

@@ -80,7 +80,7 @@ def share_memory(a: Array, b: Array) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return bool(np.shares_memory(a, b, max_work=100_000))
+        return bool(np.shares_memory(a, b, max_work=100_000))  # type: ignore[arg-type]  # any int is allowed
     except np.exceptions.TooHardError:
         return True
 

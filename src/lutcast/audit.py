@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,8 +19,8 @@ from .names import array_dtype, get_format
 from .policy import Overflow, Policy, Rounding, resolve
 
 BLOCK = 1 << 16
-# Sums of squares beyond any float: a Fraction holds them.
-Total = Fraction
+ZERO = Fraction(0)
+COUNTS = ("elements", "inexact", "saturated", "overflowed", "flushed_to_zero", "nan_in", "nan_out")
 
 
 @dataclass(frozen=True)
@@ -133,10 +134,10 @@ class _Counter:
     src: Format
     dst: Format
     policy: Policy
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Audit.__dataclass_fields__, 0))
+    counts: Counter[str] = field(default_factory=Counter)
     max_abs_error: float = 0.0
-    signal: Total = Total(0)
-    noise: Total = Total(0)
+    signal: Fraction = ZERO
+    noise: Fraction = ZERO
 
     def __post_init__(self) -> None:
         # Where CAST_HYBRID overflows is not a matter of magnitude alone.
@@ -146,18 +147,18 @@ class _Counter:
 
     def add(self, x: Array) -> None:
         """Audit one block."""
-        options = {"rounding": self.policy.rounding, "nan": self.policy.nan, "src": self.src}
-        y = cast(x, self.dst, overflow=self.policy.overflow, **options)
+        rounding, overflow, nan = self.policy
+        y = cast(x, self.dst, rounding=rounding, overflow=overflow, nan=nan, src=self.src)
         before, after = cast(x, FLOAT64, src=self.src), cast(y, FLOAT64, src=self.dst)
         if self.is_hybrid:
-            unclamped = cast(x, HIFLOAT8, overflow=Overflow.IEEE, **options)
+            unclamped = cast(x, HIFLOAT8, rounding=rounding, overflow=Overflow.IEEE, nan=nan, src=self.src)
             beyond = (unclamped & 0x7F == HIFLOAT8.infinity_code) & np.isfinite(before)
         else:
             beyond = self._beyond(x if self.src.kind == "int" else before)
         with np.errstate(invalid="ignore", over="ignore"):
             error = self._error(x, before, after, beyond)
         is_nan, is_infinite = np.isnan(before), np.isinf(before)
-        clamped = np.isfinite(after) & (self.policy.overflow is not Overflow.WRAP)
+        clamped = np.isfinite(after) & (overflow is not Overflow.WRAP)
         counts = self.counts
         counts["elements"] += x.size
         counts["inexact"] += _count(~is_nan & ((error != 0) | beyond) & ~(is_infinite & (before == after)))
@@ -198,22 +199,23 @@ class _Counter:
             snr = -math.inf
         else:
             snr = 10 * (_log10(self.signal) - _log10(self.noise))
-        return Audit(**(self.counts | {"max_abs_error": self.max_abs_error, "snr_db": snr}))
+        counts = {name: self.counts[name] for name in COUNTS}
+        return Audit(**counts, max_abs_error=self.max_abs_error, snr_db=snr)
 
 
 def _count(mask: Array) -> int:
     return int(np.count_nonzero(mask))
 
 
-def _power(values: Array) -> Total:
+def _power(values: Array) -> Fraction:
     """Sum squares, scaled so that none overflows or underflows."""
     largest = float(np.abs(values).max())
     exponent = math.frexp(largest)[1]
     total = float(np.square(np.ldexp(values, -exponent)).sum())
-    return Total(total) * Total(4) ** exponent
+    return Fraction(total) * Fraction(4) ** exponent
 
 
-def _log10(total: Total) -> float:
+def _log10(total: Fraction) -> float:
     return math.log10(total.numerator) - math.log10(total.denominator)
 
 

@@ -179,7 +179,9 @@ class Caster:
         return _run(self._plan, array, 0, array.shape, self.dst, out, _check_threads(threads))
 
 
-def caster(src: object, dst: object, *, rounding: object = None, overflow: object = None, nan: object = "keep") -> Caster:
+def caster(
+    src: object, dst: object, *, rounding: object = None, overflow: object = None, nan: object = "keep"
+) -> Caster:
     """Prepare a cast that is to be made many times.
 
     Parameters

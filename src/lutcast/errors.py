@@ -1,5 +1,5 @@
 """The one exception of lutcast's own."""
 
 
-class UnsupportedCast(TypeError):
+class UnsupportedCast(TypeError):  # noqa: N818 - a public name
     """There is no cast of this kind between these two formats."""

@@ -45,7 +45,7 @@ def pack(x: object, format: object = None) -> Array:
 
 
 def unpack(buffer: object, format: object, shape: int | Sequence[int]) -> Array:
-    """Unpack the elements of a sub-byte format, one to a byte.
+    r"""Unpack the elements of a sub-byte format, one to a byte.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def unpack(buffer: object, format: object, shape: int | Sequence[int]) -> Array:
     Examples
     --------
     >>> import lutcast
-    >>> lutcast.unpack(b"\\x21\\x03", "int4", 3)
+    >>> lutcast.unpack(b"\x21\x03", "int4", 3)
     array([1, 2, 3], dtype=int4)
     """
     fmt = get_format(format, "format")

@@ -136,7 +136,7 @@ NOTHING: Params = {
 
 def _rounding(rounding: Rounding) -> Params:
     """Rounding as masks: what is added to the bits that fall off, by sign."""
-    return {
+    masks: dict[Rounding, Params] = {
         Rounding.TIES_TO_EVEN: {"nearest": ONES, "tie_even": ONES},
         Rounding.TIES_TO_AWAY: {"nearest": ONES, "tie_away": ONES},
         Rounding.TOWARD_ZERO: {},
@@ -144,7 +144,8 @@ def _rounding(rounding: Rounding) -> Params:
         Rounding.TOWARD_POSITIVE: {"away": [ONES, 0]},
         Rounding.TO_ODD: {"odd": 1},
         Rounding.AWAY_FROM_ZERO: {"away": [ONES, ONES]},
-    }[rounding]
+    }
+    return masks[rounding]
 
 
 def _source(src: Format) -> Params:

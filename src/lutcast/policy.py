@@ -123,8 +123,7 @@ def resolve(src: Format, dst: Format, rounding: object, overflow: object, nan: o
     chosen = default_rounding(dst) if rounding is None else parse_rounding(rounding)
     if chosen is Rounding.HYBRID and not has_hybrid(src, dst):
         raise UnsupportedCast(
-            f"rounding: 'hybrid' exists from float16 and float32 to hifloat8 only, "
-            f"not from {src.name} to {dst.name}"
+            f"rounding: 'hybrid' exists from float16 and float32 to hifloat8 only, not from {src.name} to {dst.name}"
         )
     allowed = overflows(dst)
     rule = allowed[0] if overflow is None else _parse(Overflow, "overflow", overflow)

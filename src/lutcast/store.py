@@ -71,7 +71,7 @@ class Writer:
 
     def add(self, src: Format, dst: Format, policy: Policy, table: Table) -> str:
         """Add one table and return its SHA-256."""
-        digest = hashlib.sha256(table).digest()
+        digest = hashlib.sha256(table.data).digest()
         if digest not in self.numbers:
             self.numbers[digest] = len(self.blobs)
             self.blobs.append(zlib.compress(np.diff(table, prepend=table.dtype.type(0)).tobytes(), 9))
@@ -81,7 +81,12 @@ class Writer:
     def tobytes(self) -> bytes:
         """Return the whole file."""
         raw = self.index.tobytes()
-        parts = [HEADER.pack(MAGIC, len(self.blobs), len(raw)), zlib.compress(raw, 9), *self.blobs, b"".join(self.numbers)]
+        parts = [
+            HEADER.pack(MAGIC, len(self.blobs), len(raw)),
+            zlib.compress(raw, 9),
+            *self.blobs,
+            b"".join(self.numbers),
+        ]
         directory = np.cumsum([len(part) for part in parts], dtype="<u8")
         return b"".join([*parts, directory.tobytes()])
 
@@ -122,6 +127,6 @@ class Reader:
         differences = np.frombuffer(zlib.decompress(self.data[start:stop]), dtype=dtype)
         table = np.cumsum(differences, dtype=dtype)
         hashes = int(self.directory[self.count + 1])
-        if hashlib.sha256(table).digest() != self.data[hashes + 32 * number : hashes + 32 * (number + 1)]:
+        if hashlib.sha256(table.data).digest() != self.data[hashes + 32 * number : hashes + 32 * (number + 1)]:
             raise ValueError(f"table {number} of the store to {dst.name} does not have its hash")
         return table

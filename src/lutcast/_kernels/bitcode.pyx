@@ -222,7 +222,8 @@ cdef inline word integral(word source, const Params *p) noexcept nogil:
     cdef word small, large
     # Below 1 the result is 0 or 1. Above, the bias is odd, so the exponent's last bit stands
     # for the hidden one and a carry into the exponent is right.
-    small = one if rounded_shift(significand, shift if shift < fraction_bits + 2 else fraction_bits + 2, negative, p) else 0
+    small = shift if shift < fraction_bits + 2 else fraction_bits + 2
+    small = one if rounded_shift(significand, small, negative, p) else 0
     shift = shift if shift <= fraction_bits else 0
     large = rounded_shift(magnitude, shift, negative, p) << shift
     large = large if magnitude <= infinity else magnitude | (<word>1 << (fraction_bits - 1))

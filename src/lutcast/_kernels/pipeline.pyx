@@ -58,7 +58,8 @@ cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t star
     while start < stop:
         n = min(<Py_ssize_t>BLOCK, stop - start)
         if ends.src_bits:
-            unpack_codes(<const uint8_t *>ends.src.data + start * ends.src_bits // 8, <uint8_t *>gathered, n, ends.src_bits)
+            unpack_codes(
+                <const uint8_t *>ends.src.data + start * ends.src_bits // 8, <uint8_t *>gathered, n, ends.src_bits)
             source = gathered
         elif ends.src.is_contiguous:
             source = ends.src.data + start * ends.src.itemsize
