@@ -182,155 +182,65 @@ def hifloat8_fraction_bits(exponent: int) -> int:
     return 3 if abs(exponent) < 4 else 2 if abs(exponent) < 8 else 1
 
 
-def _integer(bits: int, is_signed: bool, **aliases: str) -> Format:
-    name = f"{'int' if is_signed else 'uint'}{bits}"
+def _integer(name: str, bits: int, is_signed: bool, **aliases: str) -> Format:
     return Format(name, "int", bits, is_signed, aliases=aliases)
 
 
-def _ieee(name: str, exponent_bits: int, fraction_bits: int, **aliases: str) -> Format:
-    return Format(
-        name,
-        "float",
-        1 + exponent_bits + fraction_bits,
-        True,
-        exponent_bits,
-        fraction_bits,
-        bias=(1 << (exponent_bits - 1)) - 1,
-        nan="ieee",
-        has_infinity=True,
-        aliases=aliases,
-    )
+def _float(name: str, fields: tuple[int, int], bias: int, nan: NanStyle, **aliases: str) -> Format:
+    """Make a signed float with fields for exponent and fraction; those with NaN as in IEEE 754 have infinity."""
+    bits = 1 + sum(fields)
+    return Format(name, "float", bits, True, *fields, bias, nan, has_infinity=nan == "ieee", aliases=aliases)
 
 
-def _finite(name: str, exponent_bits: int, fraction_bits: int, bias: int, nan: NanStyle, **aliases: str) -> Format:
-    """Make a signed float without infinity."""
-    return Format(
-        name,
-        "float",
-        1 + exponent_bits + fraction_bits,
-        True,
-        exponent_bits,
-        fraction_bits,
-        bias=bias,
-        nan=nan,
-        aliases=aliases,
-    )
+def _complex(name: str, part: Format, **aliases: str) -> Format:
+    return Format(name, "complex", 2 * part.bits, part=part, aliases=aliases)
 
 
-def _complex(part: Format, **aliases: str) -> Format:
-    return Format(f"complex{2 * part.bits}", "complex", 2 * part.bits, part=part, aliases=aliases)
+# fmt: off
+BOOL    = Format("bool", "bool", 1, False, aliases={"onnx": "BOOL", "safetensors": "BOOL", "torch": "torch.bool"})
+INT2    = _integer("int2",    2, True,  onnx="INT2",   torch="torch.int2")
+UINT2   = _integer("uint2",   2, False, onnx="UINT2",  torch="torch.uint2")
+INT4    = _integer("int4",    4, True,  onnx="INT4",   torch="torch.int4",   ascend="int4b_t")
+UINT4   = _integer("uint4",   4, False, onnx="UINT4",  torch="torch.uint4")
+INT8    = _integer("int8",    8, True,  onnx="INT8",   torch="torch.int8",   ascend="int8_t",   safetensors="I8")
+UINT8   = _integer("uint8",   8, False, onnx="UINT8",  torch="torch.uint8",  ascend="uint8_t",  safetensors="U8")
+INT16   = _integer("int16",  16, True,  onnx="INT16",  torch="torch.int16",  ascend="int16_t",  safetensors="I16")
+UINT16  = _integer("uint16", 16, False, onnx="UINT16", torch="torch.uint16", ascend="uint16_t", safetensors="U16")
+INT32   = _integer("int32",  32, True,  onnx="INT32",  torch="torch.int32",  ascend="int32_t",  safetensors="I32")
+UINT32  = _integer("uint32", 32, False, onnx="UINT32", torch="torch.uint32", ascend="uint32_t", safetensors="U32")
+INT64   = _integer("int64",  64, True,  onnx="INT64",  torch="torch.int64",  ascend="int64_t",  safetensors="I64")
+UINT64  = _integer("uint64", 64, False, onnx="UINT64", torch="torch.uint64", ascend="uint64_t", safetensors="U64")
 
+FLOAT4_E2M1FN = _float("float4_e2m1fn", (2, 1), 1, "none", onnx="FLOAT4E2M1",  safetensors="F4",      en_dtypes="float4_e2m1", ascend="fp4x2_e2m1_t")
+FLOAT4_E1M2FN = _float("float4_e1m2fn", (1, 2), 1, "none",                                            en_dtypes="float4_e1m2", ascend="fp4x2_e1m2_t")
+FLOAT6_E2M3FN = _float("float6_e2m3fn", (2, 3), 1, "none", onnx="FLOAT6E2M3",  safetensors="F6_E2M3", en_dtypes="float6_e2m3")
+FLOAT6_E3M2FN = _float("float6_e3m2fn", (3, 2), 3, "none", onnx="FLOAT6E3M2",  safetensors="F6_E3M2", en_dtypes="float6_e3m2")
 
-BOOL = Format("bool", "bool", 1, False, aliases={"onnx": "BOOL", "safetensors": "BOOL", "torch": "torch.bool"})
-INT2 = _integer(2, True, onnx="INT2", torch="torch.int2")
-UINT2 = _integer(2, False, onnx="UINT2", torch="torch.uint2")
-INT4 = _integer(4, True, onnx="INT4", torch="torch.int4", ascend="int4b_t")
-UINT4 = _integer(4, False, onnx="UINT4", torch="torch.uint4")
-INT8 = _integer(8, True, onnx="INT8", safetensors="I8", torch="torch.int8", ascend="int8_t")
-UINT8 = _integer(8, False, onnx="UINT8", safetensors="U8", torch="torch.uint8", ascend="uint8_t")
-INT16 = _integer(16, True, onnx="INT16", safetensors="I16", torch="torch.int16", ascend="int16_t")
-UINT16 = _integer(16, False, onnx="UINT16", safetensors="U16", torch="torch.uint16", ascend="uint16_t")
-INT32 = _integer(32, True, onnx="INT32", safetensors="I32", torch="torch.int32", ascend="int32_t")
-UINT32 = _integer(32, False, onnx="UINT32", safetensors="U32", torch="torch.uint32", ascend="uint32_t")
-INT64 = _integer(64, True, onnx="INT64", safetensors="I64", torch="torch.int64", ascend="int64_t")
-UINT64 = _integer(64, False, onnx="UINT64", safetensors="U64", torch="torch.uint64", ascend="uint64_t")
-FLOAT4_E2M1FN = _finite(
-    "float4_e2m1fn",
-    2,
-    1,
-    1,
-    "none",
-    onnx="FLOAT4E2M1",
-    safetensors="F4",
-    ascend="fp4x2_e2m1_t",
-    en_dtypes="float4_e2m1",
+FLOAT8_E4M3FN      = _float("float8_e4m3fn",      (4, 3),  7, "all_ones",      onnx="FLOAT8E4M3FN",   safetensors="F8_E4M3",     torch="torch.float8_e4m3fn",   ascend="fp8_e4m3fn_t")
+FLOAT8_E4M3FNUZ    = _float("float8_e4m3fnuz",    (4, 3),  8, "negative_zero", onnx="FLOAT8E4M3FNUZ", safetensors="F8_E4M3FNUZ", torch="torch.float8_e4m3fnuz")
+FLOAT8_E5M2        = _float("float8_e5m2",        (5, 2), 15, "ieee",          onnx="FLOAT8E5M2",     safetensors="F8_E5M2",     torch="torch.float8_e5m2",     ascend="fp8_e5m2_t")
+FLOAT8_E5M2FNUZ    = _float("float8_e5m2fnuz",    (5, 2), 16, "negative_zero", onnx="FLOAT8E5M2FNUZ", safetensors="F8_E5M2FNUZ", torch="torch.float8_e5m2fnuz")
+FLOAT8_E4M3        = _float("float8_e4m3",        (4, 3),  7, "ieee")
+FLOAT8_E3M4        = _float("float8_e3m4",        (3, 4),  3, "ieee")
+FLOAT8_E4M3B11FNUZ = _float("float8_e4m3b11fnuz", (4, 3), 11, "negative_zero")
+FLOAT8_E8M0FNU     = Format(
+    "float8_e8m0fnu", "float", 8, False, 8, 0, 127, "all_ones", has_zero=False,
+    aliases={"onnx": "FLOAT8E8M0", "safetensors": "F8_E8M0", "torch": "torch.float8_e8m0fnu", "en_dtypes": "float8_e8m0"},
 )
-FLOAT4_E1M2FN = _finite("float4_e1m2fn", 1, 2, 1, "none", ascend="fp4x2_e1m2_t", en_dtypes="float4_e1m2")
-FLOAT6_E2M3FN = _finite(
-    "float6_e2m3fn", 2, 3, 1, "none", onnx="FLOAT6E2M3", safetensors="F6_E2M3", en_dtypes="float6_e2m3"
-)
-FLOAT6_E3M2FN = _finite(
-    "float6_e3m2fn", 3, 2, 3, "none", onnx="FLOAT6E3M2", safetensors="F6_E3M2", en_dtypes="float6_e3m2"
-)
-FLOAT8_E4M3FN = _finite(
-    "float8_e4m3fn",
-    4,
-    3,
-    7,
-    "all_ones",
-    onnx="FLOAT8E4M3FN",
-    safetensors="F8_E4M3",
-    torch="torch.float8_e4m3fn",
-    ascend="fp8_e4m3fn_t",
-)
-FLOAT8_E4M3FNUZ = _finite(
-    "float8_e4m3fnuz",
-    4,
-    3,
-    8,
-    "negative_zero",
-    onnx="FLOAT8E4M3FNUZ",
-    safetensors="F8_E4M3FNUZ",
-    torch="torch.float8_e4m3fnuz",
-)
-FLOAT8_E5M2 = _ieee(
-    "float8_e5m2", 5, 2, onnx="FLOAT8E5M2", safetensors="F8_E5M2", torch="torch.float8_e5m2", ascend="fp8_e5m2_t"
-)
-FLOAT8_E5M2FNUZ = _finite(
-    "float8_e5m2fnuz",
-    5,
-    2,
-    16,
-    "negative_zero",
-    onnx="FLOAT8E5M2FNUZ",
-    safetensors="F8_E5M2FNUZ",
-    torch="torch.float8_e5m2fnuz",
-)
-FLOAT8_E4M3 = _ieee("float8_e4m3", 4, 3)
-FLOAT8_E3M4 = _ieee("float8_e3m4", 3, 4)
-FLOAT8_E4M3B11FNUZ = _finite("float8_e4m3b11fnuz", 4, 3, 11, "negative_zero")
-FLOAT8_E8M0FNU = Format(
-    "float8_e8m0fnu",
-    "float",
-    8,
-    False,
-    8,
-    0,
-    bias=127,
-    nan="all_ones",
-    has_zero=False,
-    aliases={
-        "onnx": "FLOAT8E8M0",
-        "safetensors": "F8_E8M0",
-        "torch": "torch.float8_e8m0fnu",
-        "en_dtypes": "float8_e8m0",
-    },
-)
-HIFLOAT8 = Format(
-    "hifloat8",
-    "float",
-    8,
-    True,
-    5,
-    3,
-    nan="negative_zero",
-    has_infinity=True,
-    is_tapered=True,
+HIFLOAT8           = Format(
+    "hifloat8", "float", 8, True, 5, 3, 0, "negative_zero", has_infinity=True, is_tapered=True,
     aliases={"ascend": "hifloat8_t", "en_dtypes": "hifloat8"},
 )
-FLOAT16 = _ieee(
-    "float16", 5, 10, onnx="FLOAT16", safetensors="F16", torch="torch.float16", tensorflow="half", ascend="half"
-)
-BFLOAT16 = _ieee("bfloat16", 8, 7, onnx="BFLOAT16", safetensors="BF16", torch="torch.bfloat16", ascend="bfloat16_t")
-FLOAT32 = _ieee(
-    "float32", 8, 23, onnx="FLOAT", safetensors="F32", torch="torch.float32", tensorflow="float", ascend="float"
-)
-FLOAT64 = _ieee(
-    "float64", 11, 52, onnx="DOUBLE", safetensors="F64", torch="torch.float64", tensorflow="double", ascend="double"
-)
-COMPLEX32 = _complex(FLOAT16, torch="torch.complex32", ascend="complex32")
-COMPLEX64 = _complex(FLOAT32, onnx="COMPLEX64", safetensors="C64", torch="torch.complex64", ascend="complex64")
-COMPLEX128 = _complex(FLOAT64, onnx="COMPLEX128", torch="torch.complex128")
+
+FLOAT16  = _float("float16",  (5, 10),    15, "ieee", onnx="FLOAT16",  safetensors="F16",  torch="torch.float16",  ascend="half", tensorflow="half")
+BFLOAT16 = _float("bfloat16", (8, 7),    127, "ieee", onnx="BFLOAT16", safetensors="BF16", torch="torch.bfloat16", ascend="bfloat16_t")
+FLOAT32  = _float("float32",  (8, 23),   127, "ieee", onnx="FLOAT",    safetensors="F32",  torch="torch.float32",  ascend="float", tensorflow="float")
+FLOAT64  = _float("float64",  (11, 52), 1023, "ieee", onnx="DOUBLE",   safetensors="F64",  torch="torch.float64",  ascend="double", tensorflow="double")
+
+COMPLEX32  = _complex("complex32",  FLOAT16, torch="torch.complex32", ascend="complex32")
+COMPLEX64  = _complex("complex64",  FLOAT32, torch="torch.complex64", ascend="complex64", onnx="COMPLEX64", safetensors="C64")
+COMPLEX128 = _complex("complex128", FLOAT64, torch="torch.complex128", onnx="COMPLEX128")
+# fmt: on
 
 ALL: tuple[Format, ...] = (
     BOOL, INT2, UINT2, INT4, UINT4, INT8, UINT8, INT16, UINT16, INT32, UINT32, INT64, UINT64,
