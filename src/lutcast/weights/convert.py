@@ -1,0 +1,160 @@
+"""Convert the floating-point tensors of a weight file to another format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+import lutcast
+
+from .atomic import check_destination, replacing
+from .containers import container_of
+from .errors import WeightsError
+from .report import Report, TensorReport
+from .steps import PolicyArguments, Selection, Step, plan_step
+from .tensors import Entry
+
+#: Called with the name of the tensor at hand, source bytes done and source bytes in all.
+Progress = Callable[[str, int, int], None]
+
+
+def convert(
+    source: str | os.PathLike[str],
+    destination: str | os.PathLike[str],
+    to: Any,
+    *,
+    rounding: str | None = None,
+    overflow: str | None = None,
+    nan: str = "keep",
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    threads: int = 1,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Convert the floating-point tensors of a weight file to another format.
+
+    Tensors are handled one at a time and the source is memory-mapped, so the memory needed is
+    about that of the largest tensor. Order and metadata are kept; integers, booleans, complex
+    numbers and whatever else is not a real float are copied. The destination appears whole,
+    under its name, or not at all.
+
+    Parameters
+    ----------
+    source, destination : path-like
+        Files ending in ``.safetensors``, ``.npy`` or ``.npz``, not necessarily alike.
+        A file already at `destination` is replaced.
+    to : format
+        Anything `lutcast.get_format` accepts.
+    rounding, overflow, nan
+        The policy, as for `lutcast.cast`.
+    include, exclude : sequence of str
+        Shell patterns over tensor names, case-sensitive. Converted is what matches one of
+        `include` (everything, if empty) and none of `exclude`.
+    threads : int
+        Threads of each cast.
+    dry_run : bool
+        Check and audit, write nothing.
+    progress : callable, optional
+        Called as ``progress(name, done, total)``, bytes of the source, also with ``done`` 0.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    WeightsError
+        A file is damaged, or the destination's container cannot hold a tensor.
+    lutcast.UnsupportedCast
+        There is no such cast under this policy.
+    ValueError
+        The policy makes no sense for these formats.
+    OSError
+        A file cannot be read or written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np
+    >>> from lutcast.weights import convert
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     source = pathlib.Path(folder, "weights.npz")
+    ...     np.savez(source, scale=np.float32([0.1, 0.5, 1000]), step=np.int64(7))
+    ...     report = convert(source, source.with_name("small.safetensors"), "float8_e4m3fn")
+    >>> report.tensors[0].destination, report.tensors[0].audit.saturated
+    ('float8_e4m3fn', 1)
+    >>> report.tensors[1].destination
+    'int64'
+    """
+    source, destination = Path(source), Path(destination)
+    target = lutcast.get_format(to)
+    reader, writer = container_of(source), container_of(destination)
+    check_destination(destination)
+    with reader.open(source) as contents:
+        if destination.exists() and os.path.samefile(source, destination):
+            raise WeightsError(f"{destination}: the destination is the source")
+        policy = PolicyArguments(rounding=rounding, overflow=overflow, nan=nan)
+        selection = Selection(include, exclude)
+        try:
+            steps = [plan_step(t, target, policy, selection, reader, writer) for t in contents.tensors]
+        except WeightsError as error:
+            raise WeightsError(f"{destination}: {error}") from None
+        if writer.is_single and len(steps) != 1:
+            raise WeightsError(f"{destination}: {writer.extension} holds one tensor, {source} has {len(steps)}")
+        work = _Work(steps, threads, progress or _silent)
+        if dry_run:
+            for step in steps:
+                work.audit(step)
+        else:
+            metadata = contents.metadata if writer.has_metadata else None
+            with replacing(destination) as stream:
+                writer.write(stream, [step.entry for step in steps], work.pieces, metadata)
+    notes = () if writer.has_metadata or not contents.metadata else (f"{writer.extension} holds no metadata",)
+    return Report(source, destination, target.name, dry_run, tuple(work.reports), notes)
+
+
+def _silent(name: str, done: int, total: int) -> None:
+    pass
+
+
+class _Work:
+    """Carries out steps in the order the writer asks for them, and keeps the reports."""
+
+    def __init__(self, steps: Sequence[Step], threads: int, progress: Progress) -> None:
+        self.reports: list[TensorReport] = []
+        self._steps = {step.entry.name: step for step in steps}
+        self._threads = threads
+        self._progress = progress
+        self._done = 0
+        self._total = sum(step.tensor.entry.nbytes for step in steps)
+
+    def audit(self, step: Step) -> None:
+        """Report on a tensor without converting it."""
+        self._start(step, step.load() if step.policy else None)
+        self._finish(step)
+
+    def pieces(self, entry: Entry) -> Iterator[NDArray[Any]]:
+        """Yield a tensor of the destination, a piece at a time."""
+        step = self._steps[entry.name]
+        loaded = step.load()
+        self._start(step, loaded)
+        written = 0
+        for piece in step.pieces(loaded, self._threads):
+            yield piece
+            written += piece.nbytes
+            share = step.tensor.entry.nbytes * written // entry.nbytes
+            self._progress(entry.name, self._done + share, self._total)
+        self._finish(step)
+
+    def _start(self, step: Step, loaded: NDArray[Any] | None) -> None:
+        self._progress(step.entry.name, self._done, self._total)
+        self.reports.append(step.report(None if loaded is None else step.audit(loaded)))
+
+    def _finish(self, step: Step) -> None:
+        self._done += step.tensor.entry.nbytes
+        self._progress(step.entry.name, self._done, self._total)

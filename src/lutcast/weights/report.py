@@ -1,0 +1,100 @@
+"""What a conversion did, tensor by tensor."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..audit import Audit
+
+
+@dataclass(frozen=True)
+class TensorReport:
+    """What happened to one tensor.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple of int
+    source, destination : str or None
+        Formats before and after; None for what is not a number format.
+    stored_as : str
+        How the destination holds it: the format's name, with ", packed" where codes share
+        bytes, or "uint8 codes" and the like where the container does not know the format.
+    bytes_before, bytes_after : int
+    audit : Audit or None
+        What the cast lost; None for a tensor that was copied.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    source: str | None
+    destination: str | None
+    stored_as: str
+    bytes_before: int
+    bytes_after: int
+    audit: Audit | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a conversion did.
+
+    Attributes
+    ----------
+    source, destination : Path
+    format : str
+        The format asked for.
+    dry_run : bool
+        True if nothing was written.
+    tensors : tuple of TensorReport
+        In the order of the file.
+    notes : tuple of str
+        What the destination's container could not hold as it was.
+    """
+
+    source: Path
+    destination: Path
+    format: str
+    dry_run: bool
+    tensors: tuple[TensorReport, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def bytes_before(self) -> int:
+        """Bytes of all tensors in the source."""
+        return sum(tensor.bytes_before for tensor in self.tensors)
+
+    @property
+    def bytes_after(self) -> int:
+        """Bytes of all tensors in the destination."""
+        return sum(tensor.bytes_after for tensor in self.tensors)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report in JSON's types.
+
+        JSON has no infinities and NaNs: they become the strings "inf", "-inf" and "nan",
+        which ``float`` reads.
+        """
+        document = dataclasses.asdict(self)
+        document.update(bytes_before=self.bytes_before, bytes_after=self.bytes_after)
+        plain = _plain(document)
+        assert isinstance(plain, dict)
+        return plain
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case Path():
+            return str(value)
+        case float() if not math.isfinite(value):
+            return str(float(value))
+        case _:
+            return value
