@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lutcast.cli import main
 from lutcast.weights.safetensors_header import FORMATS, build_header, make_entry
 
 TENSORS, ELEMENTS = 64, 4 << 20
@@ -52,3 +53,12 @@ def test_nothing_is_left(threads: int, large: Path) -> None:
     assert (process.returncode, stdout, stderr.strip()) == (1, "", "Error: interrupted")
     assert list(folder.iterdir()) == [out]
     assert out.read_bytes() == b"old"
+
+
+def test_interrupt_outside_the_commands(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(arguments: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lutcast.cli.app.run", interrupted)
+    assert main(["formats"]) == 1
+    assert capsys.readouterr().err == "Error: interrupted\n"

@@ -29,9 +29,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         from .app import run
+
+        return run(arguments)
+    except KeyboardInterrupt:  # while importing: afterwards `run` sees it first
+        print("Error: interrupted", file=sys.stderr)
+        return 1
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in _REQUIRED:
             raise
         print("Error: the command line needs click and rich: pip install 'lutcast[cli]'", file=sys.stderr)
         return 1
-    return run(arguments)
