@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -99,12 +100,13 @@ def cast(
         array, fmt, elements = packed_source(x, src, shape)
         src_bits = fmt.bits
     chosen = _plan(fmt, dst, rounding, overflow, nan)
+    threads = _check_threads(threads)
     result_shape = array.shape if elements is None else elements
     if packed:
-        return _cast_packed(chosen, array, src_bits, math.prod(result_shape), dst, out, _check_threads(threads))
-    if out is None and not copy and fmt is dst and not src_bits and array.dtype.isnative:
+        return _cast_packed(chosen, array, src_bits, math.prod(result_shape), dst, out, threads)
+    if out is None and not copy and fmt is dst and not src_bits and array.dtype == array_dtype(dst):
         return array
-    return _run(chosen, array, src_bits, result_shape, dst, out, _check_threads(threads))
+    return _run(chosen, array, src_bits, result_shape, dst, out, threads)
 
 
 def cast_like(x: object, target: object, **options: Any) -> Array:
@@ -240,11 +242,11 @@ def table(src: object, dst: object, *, rounding: object = None, overflow: object
     >>> lutcast.table("float4_e2m1fn", "float16")[:8]
     array([0. , 0.5, 1. , 1.5, 2. , 3. , 4. , 6. ], dtype=float16)
     """
-    source = get_format(src, "src")
+    source, destination = get_format(src, "src"), get_format(dst, "dst")
     if not source.is_narrow:
         raise ValueError(f"src: {source.name} has {source.bits} bits; tables exist for 16 bits or fewer")
     codes = np.arange(1 << source.bits, dtype=f"u{source.itemsize}")
-    result = cast(codes, dst, rounding=rounding, overflow=overflow, nan=nan, src=source)
+    result = cast(codes, destination, rounding=rounding, overflow=overflow, nan=nan, src=source)
     result.setflags(write=False)
     return result
 
@@ -258,9 +260,13 @@ def _plan(src: Format, dst: Format, rounding: object, overflow: object, nan: obj
 
 
 def _check_threads(threads: object) -> int:
-    if not isinstance(threads, int) or threads < 1:
+    try:
+        count = operator.index(threads)  # type: ignore[arg-type]
+    except TypeError:
+        count = 0
+    if count < 1:
         raise ValueError(f"threads: {threads!r} given, an integer of at least 1 is needed")
-    return threads
+    return count
 
 
 def _run(
