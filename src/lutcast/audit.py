@@ -18,7 +18,7 @@ from .formats import FLOAT64, HIFLOAT8, Format
 from .names import array_dtype, get_format
 from .policy import Overflow, Policy, Rounding, resolve
 
-BLOCK = 1 << 16
+BLOCK = 1 << 13  # elements; larger temporaries go back to the system after every block
 ZERO = Fraction(0)
 COUNTS = ("elements", "inexact", "saturated", "overflowed", "flushed_to_zero", "nan_in", "nan_out")
 
