@@ -113,24 +113,28 @@ def remember_decoded_codes() -> None:
 def boundary_codes(src: Format, dst: Format, seed: int = 0) -> Array:
     """Return codes of a wide source: special, near a tie somewhere, at the boundaries of dst."""
     parts = [special_codes(src), near_ties(src, seed)]
-    if dst.is_narrow and dst.kind != "bool":
-        points = boundary_points(dst)
+    if dst.kind != "bool" and dst.name != "float64":
+        points = boundary_points(dst, seed)
         parts.append(float_neighbours(points, src) if src.kind == "float" else integer_neighbours(points, src))
     return np.unique(np.concatenate(parts))
 
 
-def boundary_points(dst: Format) -> Array:
-    """Return every magnitude of a narrow format, the one that would come next, all midpoints."""
-    if dst.kind == "int":
-        values = np.arange(1 << dst.bits, dtype=np.float64)
-        values = np.append(values, 2.0**dst.bits)
-    else:
-        values = finite_magnitudes(dst)[0]
+def boundary_points(dst: Format, seed: int) -> Array:
+    """Return magnitudes of a format, the one that would come next, midpoints; some where they are many."""
+    if not dst.is_narrow and dst.kind == "int":
+        powers = 2.0 ** np.arange(dst.bits + 1)
+        return np.concatenate([powers + beside for beside in (-1, -0.5, 0, 0.5, 1)])
+    if not dst.is_narrow:
+        codes = np.concatenate([special_codes(dst), near_ties(dst, seed)]) & np.uint32(dst.magnitude_mask)
+        values = codes[codes < dst.infinity_code].view(np.float32).astype(np.float64)
+        steps = np.ldexp(1.0, np.maximum(np.frexp(values)[1] - 24, -149))
+        return np.concatenate([values, values + steps / 2, values + steps])
+    values = np.arange((1 << dst.bits) + 1.0) if dst.kind == "int" else finite_magnitudes(dst)[0]
     return np.concatenate([values, (values[:-1] + values[1:]) / 2])
 
 
 def float_neighbours(points: Array, src: Format) -> Array:
-    """Return codes of points, all exact in src, and of what lies beside them, of both signs."""
+    """Return codes of points and of what lies beside them, of both signs."""
     with np.errstate(over="ignore"):
         codes = points.astype(src.name).view(f"u{src.itemsize}")
     around = np.concatenate([codes, codes + codes.dtype.type(1), codes[codes > 0] - codes.dtype.type(1)])
