@@ -85,6 +85,17 @@ def share_memory(a: Array, b: Array) -> bool:
         return True
 
 
+def has_distinct_elements(array: Array) -> bool:
+    """Whether no two elements lie in the same memory; where that is hard to tell, they do."""
+    reach = array.itemsize
+    for stride, size in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if size > 1:
+            if stride < reach:
+                return False
+            reach += stride * (size - 1)
+    return True
+
+
 def packed_size(elements: int, fmt: Format, argument: str) -> int:
     """Return the bytes that packed elements take; ValueError for a format that is not packed."""
     if fmt.bits >= 8 or fmt.kind == "bool":

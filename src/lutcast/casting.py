@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from ._kernels import Plan
-from .arrays import Array, as_array, check_out, holds_codes, packed_size, packed_source, share_memory
+from .arrays import (
+    Array,
+    as_array,
+    check_out,
+    has_distinct_elements,
+    holds_codes,
+    packed_size,
+    packed_source,
+    share_memory,
+)
 from .formats import Format
 from .names import array_dtype, format_of_dtype, get_format
 from .plan import plan as find_plan
@@ -279,6 +288,8 @@ def _run(
     else:
         result = check_out(out, shape, dst)
         if share_memory(array, result):
+            if src_bits:
+                raise ValueError("out: overlaps x, which is packed")
             threads = _check_overlap(array, result, threads)
     _share_out(plan, array, result, result.size, src_bits, 0, threads)
     return result
@@ -305,7 +316,7 @@ def _cast_packed(
 def _check_overlap(array: Array, out: Array, threads: int) -> int:
     """Return how many threads may cast in place; ValueError where an overlap is not safe."""
     if array.ctypes.data == out.ctypes.data:
-        if array.itemsize == out.itemsize and array.strides == out.strides:
+        if array.itemsize == out.itemsize and array.strides == out.strides and has_distinct_elements(out):
             return threads
         both = [a.flags for a in (array, out)]
         same_order = all(f.c_contiguous for f in both) or all(f.f_contiguous for f in both)
