@@ -103,7 +103,9 @@ def packed_size(elements: int, fmt: Format, argument: str) -> int:
     return -(-elements * fmt.bits // 8)
 
 
-def packed_source(x: object, src: object, shape: int | Sequence[int]) -> tuple[Array, Format, tuple[int, ...]]:
+def packed_source(
+    x: object, src: object, shape: int | Sequence[int], argument: str = "x"
+) -> tuple[Array, Format, tuple[int, ...]]:
     """Check a packed source; return its bytes, its format and the shape of its elements."""
     if src is None:
         raise ValueError("src: the format of the packed elements is needed with shape=")
@@ -117,9 +119,9 @@ def packed_source(x: object, src: object, shape: int | Sequence[int]) -> tuple[A
     size = packed_size(math.prod(sizes), fmt, "src")
     data = np.frombuffer(x, np.uint8) if isinstance(x, (bytes, bytearray, memoryview)) else np.asarray(x)
     if data.dtype != np.uint8 or data.ndim != 1:
-        raise ValueError(f"x: {data.dtype} of shape {data.shape} given, packed elements are 1-D uint8")
+        raise ValueError(f"{argument}: {data.dtype} of shape {data.shape} given, packed elements are 1-D uint8")
     if data.size != size:
-        raise ValueError(f"x: {data.size} bytes given, {math.prod(sizes)} elements of {fmt.name} take {size}")
+        raise ValueError(f"{argument}: {data.size} bytes given, {math.prod(sizes)} elements of {fmt.name} take {size}")
     return np.ascontiguousarray(data), fmt, sizes
 
 

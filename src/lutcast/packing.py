@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .arrays import Array, as_array
+from .arrays import Array, as_array, packed_size, packed_source
 from .casting import cast
 from .names import get_format
 
@@ -41,6 +41,7 @@ def pack(x: object, format: object = None) -> Array:
     array([33,  3], dtype=uint8)
     """
     array, fmt = as_array(x, None if format is None else get_format(format, "format"))
+    packed_size(0, fmt, "x" if format is None else "format")
     return cast(array, fmt, src=fmt, packed=True)
 
 
@@ -72,4 +73,6 @@ def unpack(buffer: object, format: object, shape: int | Sequence[int]) -> Array:
     array([1, 2, 3], dtype=int4)
     """
     fmt = get_format(format, "format")
-    return cast(buffer, fmt, src=fmt, shape=shape)
+    packed_size(0, fmt, "format")
+    data, _, sizes = packed_source(buffer, fmt, shape, "buffer")
+    return cast(data, fmt, src=fmt, shape=sizes)
