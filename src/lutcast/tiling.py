@@ -12,6 +12,7 @@ from ._kernels import tile_into
 from .arrays import Array, share_memory
 
 LARGEST_SIZE = np.iinfo(np.intp).max
+MOST_AXES = 64
 
 
 def tile(x: object, repeats: int | Sequence[int] | Array, *, out: Array | None = None) -> Array:
@@ -61,7 +62,10 @@ def tile(x: object, repeats: int | Sequence[int] | Array, *, out: Array | None =
 
 
 def _counts(repeats: int | Sequence[int] | Array) -> tuple[int, ...]:
-    values = np.asarray(repeats)
+    try:
+        values = np.asarray(repeats)
+    except ValueError:
+        raise ValueError(f"repeats: {repeats!r} given, an integer or a sequence of integers is needed") from None
     if values.size == 0 and values.ndim == 1:
         return ()
     if values.dtype.kind not in "iuO" or values.ndim > 1:
@@ -72,6 +76,8 @@ def _counts(repeats: int | Sequence[int] | Array) -> tuple[int, ...]:
         raise ValueError(f"repeats: {repeats!r} given, integers are needed") from None
     if any(n < 0 for n in counts):
         raise ValueError(f"repeats: {counts} has a negative count")
+    if len(counts) > MOST_AXES:
+        raise ValueError(f"repeats: {len(counts)} counts given, an array has at most {MOST_AXES} axes")
     return counts
 
 
