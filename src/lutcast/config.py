@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from . import tables
-from ._kernels import LOOPS
+from ._kernels import LOOPS, VARIANT, supported
 from ._version import __version__
 
 
@@ -34,8 +34,8 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
     Examples
     --------
     >>> import lutcast
-    >>> lutcast.show_config("dicts")["kernels"]["in use"]
-    'baseline'
+    >>> "baseline" in lutcast.show_config("dicts")["kernels"]["variants"]
+    True
     """
     resident, size = tables.loaded()
     config: dict[str, Any] = {
@@ -45,7 +45,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
             "ml_dtypes": ml_dtypes.__version__,
             "python": platform.python_version(),
         },
-        "kernels": {"variants": ["baseline"], "in use": "baseline", "loops": len(LOOPS)},
+        "kernels": {"variants": list(supported()), "in use": VARIANT, "loops": len(LOOPS)},
         "tables": {
             "distinct": tables.store().count,
             "store bytes": len(tables.store().data),

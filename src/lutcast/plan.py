@@ -4,14 +4,17 @@ Every chain rounds once, because every link but one is exact:
 
 - A source of 8 bits or fewer is one look-up, whatever the destination.
 - A 16-bit source to a destination of 16 bits or fewer is one look-up too. To a wider one it is
-  first decoded to float32, which holds every float16 and bfloat16, or widened as the integer that
-  it is; only the second link rounds.
+  first decoded to float32, which holds every float16, bfloat16 and 16-bit integer; only the next
+  link rounds. Where the processor converts faster than a table can be read, narrow destinations
+  are reached so as well.
 - A wide source to a float of 8 bits or fewer is rounded to odd at bfloat16 and looked up in the
   bfloat16 table of the same policy. bfloat16 has float32's range and at least two bits more than
   the destination, so the odd last bit keeps the value on its side of every destination value and
-  every midpoint. Wider exponents (float64) end in bfloat16's smallest and largest numbers, which
-  no such destination can tell from what was lost.
-- All else is one loop of bit code.
+  every midpoint. What lies outside that range ends in bfloat16's smallest or largest numbers,
+  which no such destination can tell from what was lost.
+- In the same way float64 and the integers are rounded to odd at float32 on their way to any float
+  of 16 bits or fewer, where the floating-point unit does that.
+- All else is one loop.
 """
 
 from __future__ import annotations
@@ -20,13 +23,23 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from . import exact, tables
-from ._kernels import LOOPS, Plan
-from .formats import BFLOAT16, FLOAT32, Format
+from ._kernels import LOOPS, USES_F16C, USES_STEPS, Plan
+from .formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, HIFLOAT8, UINT64, Format
 from .policy import Overflow, Policy, Rounding, resolve
+from .steps import steps
 from .store import Table
 
 ONES = (1 << 64) - 1
 Params = dict[str, Any]
+EXACT = Policy(Rounding.TIES_TO_EVEN, Overflow.IEEE)
+TO_ODD = Policy(Rounding.TO_ODD, Overflow.IEEE)
+# What the control word of the floating-point unit calls the directions of IEEE 754.
+DIRECTIONS = {
+    Rounding.TIES_TO_EVEN: 0,
+    Rounding.TOWARD_NEGATIVE: 1,
+    Rounding.TOWARD_POSITIVE: 2,
+    Rounding.TOWARD_ZERO: 3,
+}
 
 
 class Link(NamedTuple):
@@ -35,6 +48,7 @@ class Link(NamedTuple):
     loop: str
     params: Params
     table: Table | None = None
+    steps: Table | None = None
 
 
 @cache
@@ -62,40 +76,120 @@ def integral_plan(fmt: Format, rounding: Rounding) -> Plan:
     return Plan([_stage(link, 2 if fmt.part else 1)], part.itemsize, part.itemsize)
 
 
-def _stage(link: Link, parts: int) -> tuple[int, int, Params, Table | None]:
-    return LOOPS[link.loop], parts, link.params, link.table
+def _stage(link: Link, parts: int) -> tuple[int, int, Params, Table | None, Table | None]:
+    return LOOPS[link.loop], parts, link.params, link.table, link.steps
 
 
 def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
-    if src.bits <= 8 or (src.is_narrow and (dst.is_narrow or (dst is FLOAT32))):
+    if src.bits <= 8:
         return [_look_up(src, dst, policy)] if src is not dst or src.bits < 8 else []
     if src is dst:
         return []
-    if src.is_narrow and src.kind == "float":
-        return [_look_up(src, FLOAT32, Policy(Rounding.TIES_TO_EVEN, Overflow.IEEE)), *_chain(FLOAT32, dst, policy)]
+    if src.is_narrow:
+        return _from_16_bits(src, dst, policy)
     if dst.kind == "bool":
         return [_to_bool(src, policy)]
-    if dst.kind == "float" and dst.bits <= 8:
-        return _by_way_of_odd(src, dst, policy)
     if dst.kind == "int":
-        return [_to_integer(src, dst, policy)]
-    return [_to_float(src, dst, policy)]
+        return _to_integer(src, dst, policy)
+    if dst.bits <= 16:
+        return _to_narrow_float(src, dst, policy)
+    return [_to_wide_float(src, dst, policy)]
+
+
+# --------------------------------------------------------------------------- 16-bit sources
+
+
+def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
+    if src.kind == "int" and dst.kind == "int" and not dst.is_narrow:
+        return _to_integer(src, dst, policy)
+    if dst is FLOAT32:
+        return [_decode(src, policy)]
+    if dst.is_narrow and not (_converts_well(src) and _converts(dst, policy)):
+        link = _look_up(src, dst, policy)
+        if link.steps is None and src is FLOAT16 and dst is HIFLOAT8 and USES_STEPS and USES_F16C:
+            # float16's smallest numbers are too dense for steps, bfloat16's are not.
+            wide = _by_way_of_odd(FLOAT32, dst, policy) if policy.rounding is not Rounding.HYBRID else []
+            if wide and wide[-1].steps is not None:
+                return [_decode(src, EXACT), *wide]
+        return [link]
+    if src.kind == "int" and dst is FLOAT64:
+        return [_to_wide_float(src, dst, policy)]
+    return [_decode(src, EXACT), *_chain(FLOAT32, dst, policy)]
+
+
+def _converts_well(src: Format) -> bool:
+    """Whether the processor decodes a 16-bit format faster than a table does."""
+    return USES_F16C or src is BFLOAT16
+
+
+def _converts(dst: Format, policy: Policy) -> bool:
+    """Whether there is a fast loop from float32 to a narrow format under a policy."""
+    if dst is FLOAT16:
+        return USES_F16C and policy.rounding in DIRECTIONS
+    if dst.kind == "int":
+        return USES_F16C and policy.overflow is Overflow.SATURATE and f"float32_to_int{8 * dst.itemsize}" in LOOPS
+    return dst is BFLOAT16 and USES_F16C
+
+
+def _decode(src: Format, policy: Policy) -> Link:
+    """Decode a 16-bit format to float32; infinity and NaN as the policy says."""
+    if f"{src.name}_to_float32" in LOOPS and (src.kind == "int" or (policy.overflow, policy.nan) == ("ieee", "keep")):
+        return Link(f"{src.name}_to_float32", NOTHING | {"direction": 0})
+    link = _look_up(src, FLOAT32, policy)
+    if src is FLOAT16 and (policy.overflow, policy.nan) == ("ieee", "keep"):
+        return link._replace(params=NOTHING | {"direction": 0})
+    return link
 
 
 def _look_up(src: Format, dst: Format, policy: Policy) -> Link:
     table = tables.codes(src, dst, policy)
-    return Link(f"lookup_{8 * src.itemsize}_{8 * dst.itemsize}", NOTHING, table)
+    pieces = None
+    if USES_STEPS and src.bits == 16 and src.kind == "float" and dst.bits <= 8:
+        pieces = steps(src, dst, table)
+    return Link(f"lookup_{8 * src.itemsize}_{8 * dst.itemsize}", NOTHING, table, pieces)
+
+
+# --------------------------------------------------------------------------- wide sources
+
+
+def _to_narrow_float(src: Format, dst: Format, policy: Policy) -> list[Link]:
+    """To a float of 16 bits or fewer."""
+    if src is not FLOAT32 and f"{src.name}_to_odd_float32" in LOOPS:
+        return [Link(f"{src.name}_to_odd_float32", NOTHING), *_to_narrow_float(FLOAT32, dst, policy)]
+    if dst.bits <= 8:
+        return _by_way_of_odd(src, dst, policy)
+    params = NOTHING | _rounding(policy.rounding) | _float_limits(dst, policy)
+    if src is FLOAT32:
+        return [Link(f"float32_to_{dst.name}", params | _source(src))]
+    if src is FLOAT64:
+        return [Link("float_to_float_64_16", params | _source(src))]
+    return [Link(f"{src.name}_to_float_16", params)]
 
 
 def _by_way_of_odd(src: Format, dst: Format, policy: Policy) -> list[Link]:
+    """To a float of 8 bits or fewer: round to odd at bfloat16, then look up."""
     if policy.rounding is Rounding.HYBRID:
-        first = Link("hybrid_bfloat16", NOTHING)
+        first = [Link("hybrid_bfloat16", NOTHING)]
         policy = policy._replace(rounding=Rounding.TIES_TO_AWAY)
     elif src is FLOAT32:
-        first = Link("odd_bfloat16", NOTHING)
+        first = [Link("odd_bfloat16", NOTHING)]
     else:
-        first = _to_float(src, BFLOAT16, Policy(Rounding.TO_ODD, Overflow.IEEE))
-    return [first, _look_up(BFLOAT16, dst, policy)]
+        first = _to_narrow_float(src, BFLOAT16, TO_ODD)
+    return [*first, _look_up(BFLOAT16, dst, policy)]
+
+
+def _to_wide_float(src: Format, dst: Format, policy: Policy) -> Link:
+    params = NOTHING | _rounding(policy.rounding) | _float_limits(dst, policy)
+    if src.kind == "float":
+        params |= _source(src)
+        if dst is FLOAT64:
+            return Link("float32_to_float64", params)
+    fast = f"{src.name}_to_{dst.name}"
+    if fast in LOOPS and params["direction"] >= 0:
+        return Link(fast, params)
+    if fast in LOOPS and dst is FLOAT64 and src.bits <= 32:
+        return Link(fast, params | {"direction": 0})
+    return Link("float_to_float_64_32" if src.kind == "float" else f"{src.name}_to_float_{dst.bits}", params)
 
 
 def _to_bool(src: Format, policy: Policy) -> Link:
@@ -105,28 +199,24 @@ def _to_bool(src: Format, policy: Policy) -> Link:
     return Link(f"bool_{src.bits}", params)
 
 
-def _to_integer(src: Format, dst: Format, policy: Policy) -> Link:
-    if src.kind == "float":
-        params = NOTHING | _rounding(policy.rounding) | _source(src) | _integer_limits(dst, policy)
-        return Link(f"float_to_integer_{src.bits}_{8 * dst.itemsize}", params)
+def _to_integer(src: Format, dst: Format, policy: Policy) -> list[Link]:
     saturates = policy.overflow is Overflow.SATURATE
-    low = max(src.min_integer, dst.min_integer) if saturates else src.min_integer
-    high = min(src.max_integer, dst.max_integer) if saturates else src.max_integer
-    params = NOTHING | {"low": low, "high": _as_signed(high), "mask": dst.mask}
-    return Link(f"{src.name}_to_integer_{8 * dst.itemsize}", params)
-
-
-def _to_float(src: Format, dst: Format, policy: Policy) -> Link:
-    params = NOTHING | _rounding(policy.rounding) | _float_limits(dst, policy)
-    if src.kind == "float":
-        return Link(f"float_to_float_{src.bits}_{dst.bits}", params | _source(src))
-    return Link(f"{src.name}_to_float_{dst.bits}", params)
+    params = NOTHING | {"mask": dst.mask}
+    if src.kind == "int":
+        params["low"] = max(src.min_integer, dst.min_integer) if saturates else src.min_integer
+        params["high"] = _as_signed(min(src.max_integer, dst.max_integer) if saturates else src.max_integer)
+        return [Link(f"{src.name}_to_integer_{8 * dst.itemsize}", params)]
+    params |= _rounding(policy.rounding) | _source(src) | _integer_limits(dst, policy)
+    fast = f"{src.name}_to_{'uint32' if dst.name == 'uint32' else f'int{8 * dst.itemsize}'}"
+    if fast in LOOPS and saturates and dst is not UINT64:
+        return [Link(fast, params)]
+    return [Link(f"float_to_integer_{src.bits}_{8 * dst.itemsize}", params)]
 
 
 # --------------------------------------------------------------------------- parameters
 
 NOTHING: Params = {
-    "nearest": 0, "tie_even": 0, "tie_away": 0, "away": [0, 0], "odd": 0,
+    "nearest": 0, "tie_even": 0, "tie_away": 0, "away": [0, 0], "odd": 0, "direction": -1,
     "src_fraction_bits": 0, "src_sign_shift": 0, "src_infinity": 0, "src_bias": 0,
     "dst_fraction_bits": 0, "dst_sign_shift": 0, "dst_bias": 0, "max_code": 0,
     "overflow": [0, 0], "infinity": [0, 0], "nan": 0, "nan_keep": 0,
@@ -135,7 +225,7 @@ NOTHING: Params = {
 
 
 def _rounding(rounding: Rounding) -> Params:
-    """Rounding as masks: what is added to the bits that fall off, by sign."""
+    """Rounding as masks: what is added to the bits that fall off, by sign; and as a direction."""
     masks: dict[Rounding, Params] = {
         Rounding.TIES_TO_EVEN: {"nearest": ONES, "tie_even": ONES},
         Rounding.TIES_TO_AWAY: {"nearest": ONES, "tie_away": ONES},
@@ -145,7 +235,7 @@ def _rounding(rounding: Rounding) -> Params:
         Rounding.TO_ODD: {"odd": 1},
         Rounding.AWAY_FROM_ZERO: {"away": [ONES, ONES]},
     }
-    return masks[rounding]
+    return masks[rounding] | {"direction": DIRECTIONS.get(rounding, -1)}
 
 
 def _source(src: Format) -> Params:
@@ -177,7 +267,8 @@ def _integer_limits(dst: Format, policy: Policy) -> Params:
     return {
         "limit": [dst.max_integer, -dst.min_integer],
         "saturate": ONES if policy.overflow is Overflow.SATURATE else 0,
-        "mask": dst.mask,
+        "low": dst.min_integer,
+        "high": _as_signed(dst.max_integer),
     }
 
 

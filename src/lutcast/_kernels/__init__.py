@@ -1,10 +1,38 @@
-"""Compiled loops, and the plans that chain them."""
+"""Compiled loops in the variant that suits the processor, and the plans that chain them.
 
-from . import bitcode, lookup, parts
-from .pipeline import Plan
+Each family of loops is one source, compiled once for each instruction set: ``baseline``; ``v3``
+with AVX2, FMA and F16C; ``v4`` with AVX-512 and VBMI. All give the same bits. The environment variable
+``LUTCAST_CPU`` names another variant than the best one.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module, util
+
+from .cpu import supported
+from .pipeline import Plan, use_packing
 from .tile import tile_into
 
-# Address of each loop by name.
-LOOPS: dict[str, int] = lookup.LOOPS | bitcode.LOOPS | parts.LOOPS
+FAMILIES = ("lookup", "bitcode", "hardware", "parts", "pack")
 
-__all__ = ["LOOPS", "Plan", "tile_into"]
+
+def _choose() -> str:
+    usable = [v for v in supported() if v == "baseline" or util.find_spec(f"{__name__}.lookup_{v}")]
+    wanted = os.environ.get("LUTCAST_CPU") or usable[-1]
+    if wanted not in usable:
+        raise ImportError(f"LUTCAST_CPU: {wanted!r} is not one of {', '.join(usable)}, which this processor runs")
+    return wanted
+
+
+VARIANT = _choose()
+_modules = [import_module(f"{__name__}.{family}" + f"_{VARIANT}" * (VARIANT != "baseline")) for family in FAMILIES]
+
+# Address of each loop by name.
+LOOPS: dict[str, int] = {name: address for module in _modules for name, address in module.LOOPS.items()}
+USES_STEPS: bool = _modules[0].USES_STEPS
+USES_F16C: bool = _modules[0].USES_F16C
+
+use_packing(LOOPS)
+
+__all__ = ["LOOPS", "USES_F16C", "USES_STEPS", "VARIANT", "Plan", "supported", "tile_into"]

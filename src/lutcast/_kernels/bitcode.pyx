@@ -9,10 +9,18 @@ from libc.stdint cimport (
 )
 
 from lutcast._kernels.loop cimport Params
-from lutcast._kernels.rounding cimport rounded_shift, word
+from lutcast._kernels.rounding cimport narrow_float, rounded_shift, word
 
 cdef extern from "bits.h" nogil:
     uint64_t clz64 "lutcast_clz64"(uint64_t word)
+
+cdef extern from "fpu.h" nogil:
+    unsigned int fpu_enter "lutcast_fpu_enter"(int64_t direction)
+    void fpu_leave "lutcast_fpu_leave"(unsigned int saved)
+
+cdef extern from "vectors.h" nogil:
+    Py_ssize_t vector_float32_to_float16 "lutcast_vector_float32_to_float16"(
+        const uint32_t *src, uint16_t *dst, Py_ssize_t n, uint64_t infinity, uint64_t nan_keep)
 
 ctypedef fused float_word:
     uint32_t
@@ -35,38 +43,46 @@ ctypedef fused code:
 
 # ---------------------------------------------------------------- floats to narrower floats
 
-cdef inline word narrow_float(word source, const Params *p) noexcept nogil:
-    cdef word fraction_bits = <word>p.src_fraction_bits
-    cdef word drop = fraction_bits - <word>p.dst_fraction_bits
-    cdef word infinity = <word>p.src_infinity
-    cdef word negative = source >> <word>p.src_sign_shift
-    cdef word magnitude = source & ((<word>1 << <word>p.src_sign_shift) - 1)
-    cdef word exponent = magnitude >> fraction_bits
-    cdef word fraction = magnitude & ((<word>1 << fraction_bits) - 1)
-    cdef word significand = fraction | (<word>(exponent != 0) << fraction_bits)
-    # Biased exponents below `first` are subnormal in the destination and lose more bits.
-    cdef word first = <word>(p.src_bias - p.dst_bias + 1)
-    cdef word at = exponent + (exponent == 0)
-    cdef word below = first - at if at < first else 0
-    cdef word field = 0 if at < first else at - first
-    cdef word shift = drop + below
-    cdef word result
-    # Shifted by two more than its width a significand is below half of the last place.
-    shift = shift if shift < fraction_bits + 2 else fraction_bits + 2
-    result = (field << <word>p.dst_fraction_bits) + rounded_shift(significand, shift, negative, p)
-    result = result | (negative << <word>p.dst_sign_shift) if result <= <word>p.max_code else (
-        <word>p.overflow[1] if negative else <word>p.overflow[0])
-    result = result if magnitude < infinity else (
-        <word>p.infinity[1] if negative else <word>p.infinity[0])
-    return result if magnitude <= infinity else (
-        ((fraction >> drop) | <word>p.nan | (negative << <word>p.dst_sign_shift)) & <word>p.nan_keep)
-
-
 cdef void float_to_float(const float_word *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     cdef Params p = params[0]
     cdef Py_ssize_t i
     for i in range(n):
         dst[i] = <code>narrow_float[float_word](src[i], &p)
+
+
+cdef void float32_to_float16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef Py_ssize_t done = 0
+    cdef unsigned int saved
+    if params.direction >= 0:
+        saved = fpu_enter(params.direction)
+        done = vector_float32_to_float16(src, dst, n, params.infinity[0], params.nan_keep)
+        fpu_leave(saved)
+    float_to_float[uint32_t, uint16_t](src + done, dst + done, n - done, params)
+
+
+cdef void float32_to_bfloat16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    """Cut the word in two: the exponent is the same, so a carry into it is right."""
+    cdef Params p = params[0]
+    cdef uint32_t magnitude, negative, result
+    cdef Py_ssize_t i
+    for i in range(n):
+        negative = src[i] >> 31
+        magnitude = src[i] & <uint32_t>0x7FFFFFFF
+        result = rounded_shift[uint32_t](magnitude, 16, negative, &p)
+        result = result | (negative << 15) if result < 0x7F80 else (
+            <uint32_t>p.overflow[1] if negative else <uint32_t>p.overflow[0])
+        result = result if magnitude != 0x7F800000 else (
+            <uint32_t>p.infinity[1] if negative else <uint32_t>p.infinity[0])
+        dst[i] = <uint16_t>(result if magnitude <= 0x7F800000 else (
+            (src[i] >> 16) | <uint32_t>0x40) & <uint32_t>p.nan_keep)
+
+
+cdef void bfloat16_to_float32(const uint16_t *src, uint32_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef uint32_t wide
+    cdef Py_ssize_t i
+    for i in range(n):
+        wide = <uint32_t>src[i] << 16
+        dst[i] = wide | (<uint32_t>0x00400000 if (wide & <uint32_t>0x7FFFFFFF) > 0x7F800000 else 0)
 
 
 cdef void float32_to_float64(const uint32_t *src, uint64_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
@@ -241,8 +257,10 @@ cdef void round_to_integral(const code *src, code *dst, Py_ssize_t n, const Para
 
 
 LOOPS = {
-    "float_to_float_32_16": <uintptr_t>&float_to_float[uint32_t, uint16_t],
-    "float_to_float_32_64": <uintptr_t>&float32_to_float64,
+    "float32_to_float16": <uintptr_t>&float32_to_float16,
+    "float32_to_bfloat16": <uintptr_t>&float32_to_bfloat16,
+    "bfloat16_to_float32": <uintptr_t>&bfloat16_to_float32,
+    "float32_to_float64": <uintptr_t>&float32_to_float64,
     "float_to_float_64_16": <uintptr_t>&float_to_float[uint64_t, uint16_t],
     "float_to_float_64_32": <uintptr_t>&float_to_float[uint64_t, uint32_t],
     "odd_bfloat16": <uintptr_t>&odd_bfloat16,

@@ -3,7 +3,6 @@
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from lutcast._kernels.loop cimport Loop, Params
-from lutcast._kernels.pack cimport pack_codes, unpack_codes
 from lutcast._kernels.pipeline cimport read_params
 
 ctypedef fused code:
@@ -33,6 +32,8 @@ def lookup(loops, const code[::1] src, const value[::1] table, value[::1] dst):
     if src.shape[0] == 0:
         return
     params.table = &table[0]
+    params.steps = NULL
+    params.direction = -1
     with nogil:
         loop(&src[0], &dst[0], src.shape[0], &params)
 
@@ -49,19 +50,21 @@ def bitcode(loops, str name, const word[::1] src, value[::1] dst, dict params):
         loop(&src[0], &dst[0], src.shape[0], &fields)
 
 
-def pack(const uint8_t[::1] src, uint8_t[::1] dst, int bits):
+def pack(loops, const uint8_t[::1] src, uint8_t[::1] dst, int bits):
     """Pack codes of 2, 4 or 6 bits."""
     if dst.shape[0] != (src.shape[0] * bits + 7) // 8:
         raise ValueError(f"dst: {dst.shape[0]} bytes given for {src.shape[0]} codes of {bits} bits")
+    cdef Loop loop = <Loop><uintptr_t>loops[f"pack_{bits}"]
     if src.shape[0]:
         with nogil:
-            pack_codes(&src[0], &dst[0], src.shape[0], bits)
+            loop(&src[0], &dst[0], src.shape[0], NULL)
 
 
-def unpack(const uint8_t[::1] src, uint8_t[::1] dst, int bits):
+def unpack(loops, const uint8_t[::1] src, uint8_t[::1] dst, int bits):
     """Unpack codes of 2, 4 or 6 bits."""
     if src.shape[0] != (dst.shape[0] * bits + 7) // 8:
         raise ValueError(f"src: {src.shape[0]} bytes given for {dst.shape[0]} codes of {bits} bits")
+    cdef Loop loop = <Loop><uintptr_t>loops[f"unpack_{bits}"]
     if dst.shape[0]:
         with nogil:
-            unpack_codes(&src[0], &dst[0], dst.shape[0], bits)
+            loop(&src[0], &dst[0], dst.shape[0], NULL)

@@ -1,1 +1,3 @@
 LOOPS: dict[str, int]
+USES_STEPS: bool
+USES_F16C: bool

@@ -4,6 +4,22 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from lutcast._kernels.loop cimport Params
 
+cdef extern from "vectors.h" nogil:
+    const bint HAS_REGISTER_TABLES "LUTCAST_HAS_REGISTER_TABLES"
+    const bint HAS_F16C "LUTCAST_HAS_F16C"
+    Py_ssize_t vector_lookup_8_8 "lutcast_vector_lookup_8_8"(
+        const uint8_t *src, uint8_t *dst, Py_ssize_t n, const void *table)
+    Py_ssize_t vector_lookup_8_16 "lutcast_vector_lookup_8_16"(
+        const uint8_t *src, uint16_t *dst, Py_ssize_t n, const void *table)
+    Py_ssize_t vector_lookup_8_32 "lutcast_vector_lookup_8_32"(
+        const uint8_t *src, uint32_t *dst, Py_ssize_t n, const void *table)
+    Py_ssize_t vector_lookup_8_64 "lutcast_vector_lookup_8_64"(
+        const uint8_t *src, uint64_t *dst, Py_ssize_t n, const void *table)
+    Py_ssize_t vector_steps "lutcast_vector_steps"(
+        const uint16_t *src, uint8_t *dst, Py_ssize_t n, const void *steps)
+    Py_ssize_t vector_float16_to_float32 "lutcast_vector_float16_to_float32"(
+        const uint16_t *src, uint32_t *dst, Py_ssize_t n)
+
 ctypedef fused code:
     uint8_t
     uint16_t
@@ -17,8 +33,21 @@ ctypedef fused value:
 
 cdef void lookup(const code *src, value *dst, Py_ssize_t n, const Params *p) noexcept nogil:
     cdef const value *table = <const value *>p.table
-    cdef Py_ssize_t i
-    for i in range(n):
+    cdef Py_ssize_t i, done = 0
+    if code is uint8_t and value is uint8_t:
+        done = vector_lookup_8_8(src, dst, n, table)
+    elif code is uint8_t and value is uint16_t:
+        done = vector_lookup_8_16(src, dst, n, table)
+    elif code is uint8_t and value is uint32_t:
+        done = vector_lookup_8_32(src, dst, n, table)
+    elif code is uint8_t and value is uint64_t:
+        done = vector_lookup_8_64(src, dst, n, table)
+    elif code is uint16_t and value is uint8_t:
+        done = vector_steps(src, dst, n, p.steps)
+    elif code is uint16_t and value is uint32_t:
+        # The decode table of float16 is what the processor's own conversion gives.
+        done = vector_float16_to_float32(src, dst, n) if p.direction >= 0 else 0
+    for i in range(done, n):
         dst[i] = table[src[i]]
 
 
@@ -32,3 +61,7 @@ LOOPS = {
     "lookup_16_32": <uintptr_t>&lookup[uint16_t, uint32_t],
     "lookup_16_64": <uintptr_t>&lookup[uint16_t, uint64_t],
 }
+
+# What this variant finds in registers: whether plans should offer steps, and decode float16 so.
+USES_STEPS = bool(HAS_REGISTER_TABLES)
+USES_F16C = bool(HAS_F16C)

@@ -7,14 +7,16 @@ It knows words and masks; which policy they stand for is known to `lutcast.plan`
 from libc.stdint cimport int64_t, uint64_t
 
 cdef struct Params:
-    # lookup
+    # look-ups
     const void *table
+    const void *steps      # the same table in pieces that fit in registers, or NULL
     # rounding of the bits below the last place, as masks of all ones or zero
     uint64_t nearest       # add just below half of the last place
     uint64_t tie_even      # and 1 more where the place above is odd
     uint64_t tie_away      # and 1 more always
     uint64_t away[2]       # add just below the last place, by sign
     uint64_t odd           # set the last place where anything was lost
+    int64_t direction      # the same for the floating-point unit, see fpu.h; -1: it cannot
     # the source: an IEEE float in a word
     uint64_t src_fraction_bits
     uint64_t src_sign_shift

@@ -1,0 +1,1 @@
+LOOPS: dict[str, int]

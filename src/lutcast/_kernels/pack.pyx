@@ -1,9 +1,11 @@
-"""Packing of 1-, 2-, 4- and 6-bit codes; both directions begin at a whole byte."""
+"""Packing of 2-, 4- and 6-bit codes; both directions begin at a whole byte."""
 
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uintptr_t
+
+from lutcast._kernels.loop cimport Params
 
 
-cdef void pack_codes(const uint8_t *src, uint8_t *dst, Py_ssize_t n, int bits) noexcept nogil:
+cdef inline void pack_codes(const uint8_t *src, uint8_t *dst, Py_ssize_t n, int bits) noexcept nogil:
     cdef Py_ssize_t i, groups
     cdef uint32_t held = 0
     cdef int count = 0
@@ -38,7 +40,7 @@ cdef void pack_codes(const uint8_t *src, uint8_t *dst, Py_ssize_t n, int bits) n
         dst[0] = <uint8_t>held
 
 
-cdef void unpack_codes(const uint8_t *src, uint8_t *dst, Py_ssize_t n, int bits) noexcept nogil:
+cdef inline void unpack_codes(const uint8_t *src, uint8_t *dst, Py_ssize_t n, int bits) noexcept nogil:
     cdef Py_ssize_t i, groups
     cdef uint32_t held = 0
     cdef int count = 0
@@ -73,3 +75,37 @@ cdef void unpack_codes(const uint8_t *src, uint8_t *dst, Py_ssize_t n, int bits)
         dst[i] = <uint8_t>held & mask
         held >>= bits
         count -= bits
+
+
+cdef void pack_2(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const Params *p) noexcept nogil:
+    pack_codes(src, dst, n, 2)
+
+
+cdef void pack_4(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const Params *p) noexcept nogil:
+    pack_codes(src, dst, n, 4)
+
+
+cdef void pack_6(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const Params *p) noexcept nogil:
+    pack_codes(src, dst, n, 6)
+
+
+cdef void unpack_2(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const Params *p) noexcept nogil:
+    unpack_codes(src, dst, n, 2)
+
+
+cdef void unpack_4(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const Params *p) noexcept nogil:
+    unpack_codes(src, dst, n, 4)
+
+
+cdef void unpack_6(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const Params *p) noexcept nogil:
+    unpack_codes(src, dst, n, 6)
+
+
+LOOPS = {
+    "pack_2": <uintptr_t>&pack_2,
+    "pack_4": <uintptr_t>&pack_4,
+    "pack_6": <uintptr_t>&pack_6,
+    "unpack_2": <uintptr_t>&unpack_2,
+    "unpack_4": <uintptr_t>&unpack_4,
+    "unpack_6": <uintptr_t>&unpack_6,
+}

@@ -1,13 +1,14 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from numpy.typing import NDArray
 
+def use_packing(loops: Mapping[str, int]) -> None: ...
 @final
 class Plan:
     tables: tuple[NDArray[Any], ...]
     def __init__(
-        self, stages: Sequence[tuple[int, int, dict[str, Any], NDArray[Any] | None]], src_unit: int, dst_unit: int
+        self, stages: Sequence[tuple[int, int, dict[str, Any], NDArray[Any] | None, NDArray[Any] | None]], src_unit: int, dst_unit: int
     ) -> None: ...
     def run(
         self, src: NDArray[Any], dst: NDArray[Any], start: int, stop: int, src_bits: int = 0, dst_bits: int = 0

@@ -6,11 +6,10 @@ the stack; a run allocates nothing and holds no lock.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport uint8_t, uint64_t, uintptr_t
+from libc.stdint cimport uint64_t, uintptr_t
 from libc.string cimport memcpy
 
 from lutcast._kernels.loop cimport Loop, Params
-from lutcast._kernels.pack cimport pack_codes, unpack_codes
 from lutcast._kernels.walk cimport Walk, gather, scatter, seek
 
 cnp.import_array()
@@ -31,6 +30,18 @@ cdef struct Ends:
     Walk dst
     int src_bits           # of a packed side, 0 where elements take whole bytes
     int dst_bits
+
+
+# By bits of a code; set once, when the variant is chosen.
+cdef Loop packers[8]
+cdef Loop unpackers[8]
+
+
+def use_packing(loops):
+    """Take the loops that pack and unpack from the chosen variant."""
+    for bits in (2, 4, 6):
+        packers[bits] = <Loop><uintptr_t>loops[f"pack_{bits}"]
+        unpackers[bits] = <Loop><uintptr_t>loops[f"unpack_{bits}"]
 
 
 cdef void run_stages(
@@ -58,8 +69,7 @@ cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t star
     while start < stop:
         n = min(<Py_ssize_t>BLOCK, stop - start)
         if ends.src_bits:
-            unpack_codes(
-                <const uint8_t *>ends.src.data + start * ends.src_bits // 8, <uint8_t *>gathered, n, ends.src_bits)
+            unpackers[ends.src_bits](ends.src.data + start * ends.src_bits // 8, gathered, n, NULL)
             source = gathered
         elif ends.src.is_contiguous:
             source = ends.src.data + start * ends.src.itemsize
@@ -74,7 +84,7 @@ cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t star
         else:
             memcpy(target, source, n * ends.dst.itemsize)
         if ends.dst_bits:
-            pack_codes(<const uint8_t *>target, <uint8_t *>ends.dst.data + start * ends.dst_bits // 8, n, ends.dst_bits)
+            packers[ends.dst_bits](target, ends.dst.data + start * ends.dst_bits // 8, n, NULL)
         elif not ends.dst.is_contiguous:
             scatter(&ends.dst, target, n)
         start += n
@@ -144,9 +154,10 @@ cdef class Plan:
 
     Parameters
     ----------
-    stages : sequence of (address, parts, params, table)
+    stages : sequence of (address, parts, params, table, steps)
         Address of each loop; how many loop elements make one element of the cast; its
-        parameters, a complete dict of ints; its table, an array that is kept alive, or None.
+        parameters, a complete dict of ints; its table and the steps made from it, arrays
+        that are kept alive, or None.
     src_unit, dst_unit : int
         Bytes of one part of an element, the unit of alignment and of byte order.
     """
@@ -164,14 +175,16 @@ cdef class Plan:
             raise ValueError(f"stages: {len(stages)} given, {MAX_STAGES} fit")
         self.count = len(stages)
         self.src_unit, self.dst_unit = src_unit, dst_unit
-        self.tables = tuple(table for _, _, _, table in stages if table is not None)
-        for i, (address, parts, params, table) in enumerate(stages):
+        self.tables = tuple(array for _, _, _, *arrays in stages for array in arrays if array is not None)
+        for i, (address, parts, params, table, steps) in enumerate(stages):
             stage = &self.stages[i]
             stage.loop = <Loop><uintptr_t>address
             stage.parts = parts
             stage.params = read_params(params)
             if table is not None:
                 stage.params.table = cnp.PyArray_DATA(<cnp.ndarray?>table)
+            if steps is not None:
+                stage.params.steps = cnp.PyArray_DATA(<cnp.ndarray?>steps)
 
     def run(
         self, cnp.ndarray src not None, cnp.ndarray dst not None, Py_ssize_t start, Py_ssize_t stop,
@@ -215,11 +228,13 @@ cdef class Plan:
 cdef Params read_params(dict fields) except *:
     cdef Params params
     params.table = NULL
+    params.steps = NULL
     params.nearest = fields["nearest"]
     params.tie_even = fields["tie_even"]
     params.tie_away = fields["tie_away"]
     params.away = fields["away"]
     params.odd = fields["odd"]
+    params.direction = fields["direction"]
     params.src_fraction_bits = fields["src_fraction_bits"]
     params.src_sign_shift = fields["src_sign_shift"]
     params.src_infinity = fields["src_infinity"]
