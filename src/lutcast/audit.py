@@ -97,6 +97,8 @@ def audit(
     policy = resolve(fmt, dst, rounding, overflow, nan)
     if fmt.part and dst.kind == "bool":
         raise UnsupportedCast(f"audit: from {fmt.name} to bool there is no error to measure")
+    # Codes in unsigned integers become the values that they stand for.
+    array = array.view(array_dtype(fmt).newbyteorder(array.dtype.byteorder))
     counter = _Counter(fmt.part or fmt, dst.part or dst, policy)
     for block in _blocks(array):
         counter.add(_parts(block, fmt, dst))
@@ -156,7 +158,7 @@ class _Counter:
         else:
             beyond = self._beyond(x if self.src.kind == "int" else before)
         with np.errstate(invalid="ignore", over="ignore"):
-            error = self._error(x, before, after, beyond)
+            error = _difference(x, before, y, after)
         is_nan, is_infinite = np.isnan(before), np.isinf(before)
         clamped = np.isfinite(after) & (overflow is not Overflow.WRAP)
         counts = self.counts
@@ -181,16 +183,6 @@ class _Counter:
             return np.asarray((x >= math.ceil(highest)) | (x <= -math.ceil(lowest)))
         return np.asarray((x >= _round_up(highest)) | (x <= -_round_up(lowest))) & np.isfinite(x)
 
-    def _error(self, x: Array, before: Array, after: Array, beyond: Array) -> Array:
-        """Return result minus element, exactly zero where nothing is lost."""
-        if self.src.kind == self.dst.kind == "int":
-            return np.where(beyond, after - before, 0.0)
-        if self.src.kind == "int" and self.src.bits == 64:
-            # A 64-bit integer is taken off in two halves, each exact in float64.
-            low = x & 0xFFFFFFFF
-            return np.asarray((after - (x - low).astype(np.float64)) - low.astype(np.float64))
-        return np.asarray(after - before)
-
     def result(self) -> Audit:
         """Return the finished record."""
         if self.noise == 0:
@@ -205,6 +197,21 @@ class _Counter:
 
 def _count(mask: Array) -> int:
     return int(np.count_nonzero(mask))
+
+
+def _difference(x: Array, before: Array, y: Array, after: Array) -> Array:
+    """Return result minus element, exactly zero where nothing is lost."""
+    high, low = _halves(y, after)
+    before_high, before_low = _halves(x, before)
+    return np.asarray((high - before_high) + (low - before_low))
+
+
+def _halves(x: Array, value: Array) -> tuple[Array, Array | float]:
+    """Split 64-bit integers in two, each exact in float64; other values are exact whole."""
+    if x.dtype.kind not in "iu" or x.itemsize < 8:
+        return value, 0.0
+    low = x & 0xFFFFFFFF
+    return (x - low).astype(np.float64), low.astype(np.float64)
 
 
 def _power(values: Array) -> Fraction:
