@@ -58,7 +58,7 @@ def test_truncated_header(data, size):
 
 
 @pytest.mark.xfail(raises=(zlib.error, pytest.fail.Exception), reason="the reader trusts the end of the file")
-@pytest.mark.parametrize("size", [HEADER.size, HEADER.size + 8, -200, -40, -9, -8, -1])
+@pytest.mark.parametrize("size", [HEADER.size, HEADER.size + 8, -40, -9, -8, -1])
 def test_truncated(data, size):
     with pytest.raises(ValueError, match="table store is truncated"):
         Reader(data[:size])
@@ -73,12 +73,17 @@ def test_wrong_magic(data):
 def test_a_damaged_table_is_noticed(data):
     reader = Reader(data)
     start, stop = (int(at) for at in reader.directory[2:4])
-    for at in range(start + 2, stop):  # the two bytes of a zlib header may differ harmlessly
+    harmless = 0  # zlib has a few bits that mean nothing
+    for at in range(start, stop):
         damaged = bytearray(data)
         damaged[at] ^= 0x10
-        with pytest.raises(ValueError, match=r"^table 1 of the "):
-            Reader(bytes(damaged)).table(1, FLOAT16)
+        try:
+            assert np.array_equal(Reader(bytes(damaged)).table(1, FLOAT16), TWO)
+            harmless += 1
+        except ValueError as error:
+            assert str(error).startswith("table 1 of the ")  # noqa: PT017
         assert np.array_equal(Reader(bytes(damaged)).table(0, UINT4), ONE)
+    assert harmless <= 3
 
 
 def test_a_wrong_table_does_not_have_its_hash(data):
