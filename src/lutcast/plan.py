@@ -172,7 +172,10 @@ def _by_way_of_odd(src: Format, dst: Format, policy: Policy) -> list[Link]:
         first = [Link("hybrid_bfloat16", NOTHING)]
         policy = policy._replace(rounding=Rounding.TIES_TO_AWAY)
     elif src is FLOAT32:
-        first = [Link("odd_bfloat16", NOTHING)]
+        last = _look_up(BFLOAT16, dst, policy)
+        if last.steps is not None:
+            return [last._replace(loop="odd_lookup")]
+        return [Link("odd_bfloat16", NOTHING), last]
     else:
         first = _to_narrow_float(src, BFLOAT16, TO_ODD)
     return [*first, _look_up(BFLOAT16, dst, policy)]

@@ -14,16 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arrays import Array as Table
 from .formats import Format
-from .store import Table
 
 MAGNITUDES = 1 << 15
 # lutcast_steps of _kernels/vectors.h
 LAYOUT = np.dtype(
-    [
-        (name, "<u2")
-        for name in ("low", "top", "special", "moved", "place_bits", "sign", "sign_index", "is_wide", "keeps_zero")
-    ]
+    [(name, "<u2") for name in ("low", "top", "special", "moved", "place_bits")]
+    + [(name, "<u2") for name in ("sign", "sign_index", "keeps_zero", "is_wide", "is_windowed")]
     + [(name, "u1", 256) for name in ("first", "edge_1", "second", "edge_2", "third")]
 )
 
@@ -38,8 +36,8 @@ def steps(src: Format, dst: Format, table: Table) -> Table | None:
         blocks = window["blocks"] * len(halves)
         if blocks > 256 or (len(halves) == 2 and window["blocks"] > 128):
             continue
-        cut = [_cut(_move(half, window, place_bits), place_bits) for half in halves]
-        if any(part is None for part in cut):
+        cut = [part for half in halves if (part := _cut(_move(half, window, place_bits), place_bits))]
+        if len(cut) < len(halves):
             continue
         record = np.zeros((), LAYOUT)
         for name in ("low", "top", "special", "moved"):
@@ -48,6 +46,7 @@ def steps(src: Format, dst: Format, table: Table) -> Table | None:
         record["sign"], record["keeps_zero"] = signs or (0, 0)
         record["sign_index"] = 0 if signs else 128
         record["is_wide"] = blocks > 128 or not signs
+        record["is_windowed"] = place_bits < 8
         for half, part in enumerate(cut):
             for name, values in part.items():
                 record[name][128 * half : 128 * half + len(values)] = values

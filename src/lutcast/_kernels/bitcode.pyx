@@ -18,9 +18,14 @@ cdef extern from "fpu.h" nogil:
     unsigned int fpu_enter "lutcast_fpu_enter"(int64_t direction)
     void fpu_leave "lutcast_fpu_leave"(unsigned int saved)
 
-cdef extern from "vectors.h" nogil:
+cdef extern from "convert.h" nogil:
     Py_ssize_t vector_float32_to_float16 "lutcast_vector_float32_to_float16"(
         const uint32_t *src, uint16_t *dst, Py_ssize_t n, uint64_t infinity, uint64_t nan_keep)
+    Py_ssize_t vector_float32_to_bfloat16 "lutcast_vector_float32_to_bfloat16"(
+        const uint32_t *src, uint16_t *dst, Py_ssize_t n,
+        uint32_t positive, uint32_t negative, uint32_t tie_even, uint32_t odd, uint32_t saturate, uint32_t nan_keep)
+    Py_ssize_t vector_float32_to_float64 "lutcast_vector_float32_to_float64"(
+        const uint32_t *src, uint64_t *dst, Py_ssize_t n)
 
 ctypedef fused float_word:
     uint32_t
@@ -64,8 +69,12 @@ cdef void float32_to_bfloat16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, 
     """Cut the word in two: the exponent is the same, so a carry into it is right."""
     cdef Params p = params[0]
     cdef uint32_t magnitude, negative, result
+    cdef uint32_t nearest = (0x7FFF & <uint32_t>p.nearest) + (1 & <uint32_t>p.tie_away)
     cdef Py_ssize_t i
-    for i in range(n):
+    for i in range(vector_float32_to_bfloat16(
+        src, dst, n, nearest + (0xFFFF & <uint32_t>p.away[0]), nearest + (0xFFFF & <uint32_t>p.away[1]),
+        <uint32_t>p.tie_even & 1, <uint32_t>p.odd, <uint32_t>(p.infinity[0] != 0x7F80), <uint32_t>p.nan_keep,
+    ), n):
         negative = src[i] >> 31
         magnitude = src[i] & <uint32_t>0x7FFFFFFF
         result = rounded_shift[uint32_t](magnitude, 16, negative, &p)
@@ -91,8 +100,13 @@ cdef void float32_to_float64(const uint32_t *src, uint64_t *dst, Py_ssize_t n, c
     cdef uint64_t infinity = params.infinity[0]
     cdef uint64_t magnitude, result
     cdef double subnormal
-    cdef Py_ssize_t i
-    for i in range(n):
+    cdef unsigned int saved
+    cdef Py_ssize_t i, done = 0
+    if infinity == <uint64_t>0x7FF0000000000000 and nan_keep != 0:
+        saved = fpu_enter(0)
+        done = vector_float32_to_float64(src, dst, n)
+        fpu_leave(saved)
+    for i in range(done, n):
         magnitude = src[i] & <uint32_t>0x7FFFFFFF
         subnormal = <double><int32_t>(src[i] & <uint32_t>0x007FFFFF) * 1.401298464324817e-45
         result = (magnitude << 29) + (<uint64_t>896 << 52)

@@ -17,6 +17,12 @@ cdef extern from "fpu.h" nogil:
     uint32_t float_bits "lutcast_float_bits"(float value)
     uint64_t double_bits "lutcast_double_bits"(double value)
 
+cdef extern from "convert.h" nogil:
+    Py_ssize_t vector_float32_to_int "lutcast_vector_float32_to_int"(
+        const float *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
+    Py_ssize_t vector_float64_to_int "lutcast_vector_float64_to_int"(
+        const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int32_t mask)
+
 cdef enum:
     TIES_TO_EVEN = 0
     TOWARD_ZERO = 3
@@ -136,11 +142,16 @@ cdef void real_to_int32(const real *src, code *dst, Py_ssize_t n, const Params *
     cdef code mask = <code>p.mask
     cdef real low = <real>p.low
     cdef real high = <real>most
-    cdef unsigned int saved = fpu_enter(TIES_TO_EVEN)
-    cdef Py_ssize_t i
+    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
+    cdef Py_ssize_t i, done = 0
     if real is float:
         high = high if high < 2147483520.0 else <float>2147483520.0
-    for i in range(n):
+    if p.direction >= 0:
+        if real is float:
+            done = vector_float32_to_int(src, dst, sizeof(code), n, low, high, most, <int32_t>mask)
+        else:
+            done = vector_float64_to_int(src, dst, sizeof(code), n, low, high, <int32_t>mask)
+    for i in range(done, n):
         dst[i] = <code>rounded[real, int32_t](src[i], low, high, most, &p) & mask
     fpu_leave(saved)
 

@@ -4,9 +4,8 @@ from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from lutcast._kernels.loop cimport Params
 
-cdef extern from "vectors.h" nogil:
+cdef extern from "registers.h" nogil:
     const bint HAS_REGISTER_TABLES "LUTCAST_HAS_REGISTER_TABLES"
-    const bint HAS_F16C "LUTCAST_HAS_F16C"
     Py_ssize_t vector_lookup_8_8 "lutcast_vector_lookup_8_8"(
         const uint8_t *src, uint8_t *dst, Py_ssize_t n, const void *table)
     Py_ssize_t vector_lookup_8_16 "lutcast_vector_lookup_8_16"(
@@ -15,8 +14,13 @@ cdef extern from "vectors.h" nogil:
         const uint8_t *src, uint32_t *dst, Py_ssize_t n, const void *table)
     Py_ssize_t vector_lookup_8_64 "lutcast_vector_lookup_8_64"(
         const uint8_t *src, uint64_t *dst, Py_ssize_t n, const void *table)
-    Py_ssize_t vector_steps "lutcast_vector_steps"(
+    Py_ssize_t vector_steps_16 "lutcast_vector_steps_16"(
         const uint16_t *src, uint8_t *dst, Py_ssize_t n, const void *steps)
+    Py_ssize_t vector_steps_32 "lutcast_vector_steps_32"(
+        const uint32_t *src, uint8_t *dst, Py_ssize_t n, const void *steps)
+
+cdef extern from "convert.h" nogil:
+    const bint HAS_F16C "LUTCAST_HAS_F16C"
     Py_ssize_t vector_float16_to_float32 "lutcast_vector_float16_to_float32"(
         const uint16_t *src, uint32_t *dst, Py_ssize_t n)
 
@@ -43,12 +47,20 @@ cdef void lookup(const code *src, value *dst, Py_ssize_t n, const Params *p) noe
     elif code is uint8_t and value is uint64_t:
         done = vector_lookup_8_64(src, dst, n, table)
     elif code is uint16_t and value is uint8_t:
-        done = vector_steps(src, dst, n, p.steps)
+        done = vector_steps_16(src, dst, n, p.steps)
     elif code is uint16_t and value is uint32_t:
         # The decode table of float16 is what the processor's own conversion gives.
         done = vector_float16_to_float32(src, dst, n) if p.direction >= 0 else 0
     for i in range(done, n):
         dst[i] = table[src[i]]
+
+
+cdef void odd_lookup(const uint32_t *src, uint8_t *dst, Py_ssize_t n, const Params *p) noexcept nogil:
+    """Round float32 to odd at bfloat16 and look that up."""
+    cdef const uint8_t *table = <const uint8_t *>p.table
+    cdef Py_ssize_t i
+    for i in range(vector_steps_32(src, dst, n, p.steps), n):
+        dst[i] = table[(src[i] >> 16) | <uint32_t>((src[i] & 0xFFFF) != 0)]
 
 
 LOOPS = {
@@ -60,6 +72,7 @@ LOOPS = {
     "lookup_16_16": <uintptr_t>&lookup[uint16_t, uint16_t],
     "lookup_16_32": <uintptr_t>&lookup[uint16_t, uint32_t],
     "lookup_16_64": <uintptr_t>&lookup[uint16_t, uint64_t],
+    "odd_lookup": <uintptr_t>&odd_lookup,
 }
 
 # What this variant finds in registers: whether plans should offer steps, and decode float16 so.

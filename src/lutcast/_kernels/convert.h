@@ -1,0 +1,184 @@
+/* Conversions between wide numbers and 16-bit floats and integers, by AVX-512 or F16C.
+ *
+ * As in registers.h: a function returns how many elements it did, its scalar twin does the rest.
+ * Those that round run between fpu_enter and fpu_leave, in the direction set there. */
+#ifndef LUTCAST_CONVERT_H
+#define LUTCAST_CONVERT_H
+
+#include <Python.h>
+#include <stdint.h>
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#include <immintrin.h>
+#define LUTCAST_HAS_AVX512 1
+#else
+#define LUTCAST_HAS_AVX512 0
+#endif
+
+#if defined(__F16C__)
+#include <immintrin.h>
+#define LUTCAST_HAS_F16C 1
+#else
+#define LUTCAST_HAS_F16C 0
+#endif
+
+/* ------------------------------------------------------------------ float16 */
+
+/* A NaN keeps its sign and payload and becomes quiet. */
+static inline Py_ssize_t lutcast_vector_float16_to_float32(const uint16_t *src, uint32_t *dst, Py_ssize_t n)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(dst + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(src + i))));
+#elif LUTCAST_HAS_F16C
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps((float *)(dst + i), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(src + i))));
+#endif
+    return i;
+}
+
+/* Then infinity becomes `infinity`, and NaN is masked with `nan_keep`. */
+static inline Py_ssize_t lutcast_vector_float32_to_float16(
+    const uint32_t *src, uint16_t *dst, Py_ssize_t n, uint64_t infinity, uint64_t nan_keep)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    if (infinity == 0x7C00 && nan_keep) {
+        for (; i + 32 <= n; i += 32) {
+            __m256i a = _mm512_cvtps_ph(_mm512_loadu_ps(src + i), _MM_FROUND_CUR_DIRECTION);
+            __m256i b = _mm512_cvtps_ph(_mm512_loadu_ps(src + i + 16), _MM_FROUND_CUR_DIRECTION);
+            _mm256_storeu_si256((__m256i *)(dst + i), a);
+            _mm256_storeu_si256((__m256i *)(dst + i + 16), b);
+        }
+    }
+#endif
+#if LUTCAST_HAS_F16C
+    const __m128i magnitude = _mm_set1_epi16(0x7FFF), infinite = _mm_set1_epi16(0x7C00);
+    const __m128i change = _mm_set1_epi16((short)(0x7C00 ^ infinity)), drop = _mm_set1_epi16((short)~nan_keep);
+    for (; i + 8 <= n; i += 8) {
+        __m128i half = _mm256_cvtps_ph(_mm256_loadu_ps((const float *)(src + i)), _MM_FROUND_CUR_DIRECTION);
+        __m128i absolute = _mm_and_si128(half, magnitude);
+        half = _mm_xor_si128(half, _mm_and_si128(_mm_cmpeq_epi16(absolute, infinite), change));
+        half = _mm_andnot_si128(_mm_and_si128(_mm_cmpgt_epi16(absolute, infinite), drop), half);
+        _mm_storeu_si128((__m128i *)(dst + i), half);
+    }
+#endif
+    return i;
+}
+
+/* ------------------------------------------------------------------ bfloat16 */
+
+/* Cut words in two, rounding as lutcast._kernels.rounding does: `half` and `tie_even` for the nearest modes,
+ * `toward` added by sign, `odd` set where bits are lost. Overflow by carry is infinity, as IEEE 754 has it. */
+static inline Py_ssize_t lutcast_vector_float32_to_bfloat16(
+    const uint32_t *src, uint16_t *dst, Py_ssize_t n,
+    uint32_t positive, uint32_t negative, uint32_t tie_even, uint32_t odd, uint32_t saturate, uint32_t nan_keep)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    const __m512i add = _mm512_set1_epi32((int)positive), flip = _mm512_set1_epi32((int)(positive ^ negative));
+    const __m512i even = _mm512_set1_epi32((int)tie_even), sticky = _mm512_set1_epi32((int)odd);
+    const __m512i lower = _mm512_set1_epi32(0xFFFF), quiet = _mm512_set1_epi32(0x40);
+    const __m512i keep = _mm512_set1_epi32((int)nan_keep);
+    const __m512i magnitude = _mm512_set1_epi16(0x7FFF), infinite = _mm512_set1_epi16(0x7F80);
+    const __m512i clamp = _mm512_set1_epi16((short)saturate);
+    const __m512i words = _mm512_set_epi16(
+        62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32,
+        30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    for (; i + 32 <= n; i += 32) {
+        __m512i half[2];
+        for (int j = 0; j < 2; j++) {
+            __m512i x = _mm512_loadu_si512(src + i + 16 * j);
+            __mmask16 is_nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
+            __m512i top = _mm512_srli_epi32(x, 16);
+            __m512i bias = _mm512_xor_si512(add, _mm512_and_si512(_mm512_srai_epi32(x, 31), flip));
+            __m512i sum = _mm512_add_epi32(_mm512_add_epi32(x, bias), _mm512_and_si512(top, even));
+            sum = _mm512_srli_epi32(sum, 16);
+            sum = _mm512_mask_or_epi32(sum, _mm512_test_epi32_mask(x, lower), sum, sticky);
+            sum = _mm512_mask_or_epi32(sum, is_nan, top, quiet);
+            half[j] = _mm512_mask_and_epi32(sum, is_nan, sum, keep);
+        }
+        __m512i result = _mm512_permutex2var_epi16(half[0], words, half[1]);
+        __mmask32 is_infinite = _mm512_cmpeq_epi16_mask(_mm512_and_si512(result, magnitude), infinite);
+        _mm512_storeu_si512(dst + i, _mm512_mask_sub_epi16(result, is_infinite, result, clamp));
+    }
+#endif
+    return i;
+}
+
+/* ------------------------------------------------------------------ integers */
+
+/* Saturating. `high` is the largest value, or the largest float below it, beyond which the result is `most`. */
+#if LUTCAST_HAS_AVX512
+static inline __m512i lutcast_float32_to_int32(const float *src, __m512 low, __m512 high, __m512i most)
+{
+    __m512 x = _mm512_loadu_ps(src);
+    __mmask16 is_number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+    __m512 clamped = _mm512_min_ps(_mm512_max_ps(x, low), high);
+    __m512i result = _mm512_maskz_cvtps_epi32(is_number, clamped);
+    return _mm512_mask_mov_epi32(result, _mm512_cmp_ps_mask(x, high, _CMP_GT_OQ), most);
+}
+
+static inline __m256i lutcast_float64_to_int32(const double *src, __m512d low, __m512d high)
+{
+    __m512d x = _mm512_loadu_pd(src);
+    __mmask8 is_number = _mm512_cmp_pd_mask(x, x, _CMP_ORD_Q);
+    return _mm512_maskz_cvtpd_epi32(is_number, _mm512_min_pd(_mm512_max_pd(x, low), high));
+}
+#endif
+
+static inline Py_ssize_t lutcast_vector_float32_to_int(
+    const float *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    const __m512 lows = _mm512_set1_ps(low), highs = _mm512_set1_ps(high);
+    const __m512i mosts = _mm512_set1_epi32(most), masks = _mm512_set1_epi32(mask);
+    for (; i + 16 <= n; i += 16) {
+        __m512i x = _mm512_and_si512(lutcast_float32_to_int32(src + i, lows, highs, mosts), masks);
+        if (width == 1)
+            _mm_storeu_si128((__m128i *)((uint8_t *)dst + i), _mm512_cvtepi32_epi8(x));
+        else if (width == 2)
+            _mm256_storeu_si256((__m256i *)((uint16_t *)dst + i), _mm512_cvtepi32_epi16(x));
+        else
+            _mm512_storeu_si512((uint32_t *)dst + i, x);
+    }
+#endif
+    return i;
+}
+
+static inline Py_ssize_t lutcast_vector_float64_to_int(
+    const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int32_t mask)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    const __m512d lows = _mm512_set1_pd(low), highs = _mm512_set1_pd(high);
+    const __m256i masks = _mm256_set1_epi32(mask);
+    for (; i + 8 <= n; i += 8) {
+        __m256i x = _mm256_and_si256(lutcast_float64_to_int32(src + i, lows, highs), masks);
+        if (width == 1)
+            _mm_storel_epi64((__m128i *)((uint8_t *)dst + i), _mm256_cvtepi32_epi8(x));
+        else if (width == 2)
+            _mm_storeu_si128((__m128i *)((uint16_t *)dst + i), _mm256_cvtepi32_epi16(x));
+        else
+            _mm256_storeu_si256((__m256i *)((uint32_t *)dst + i), x);
+    }
+#endif
+    return i;
+}
+
+/* ------------------------------------------------------------------ float64 */
+
+/* Exact; only for policies that keep infinity and NaN. */
+static inline Py_ssize_t lutcast_vector_float32_to_float64(const uint32_t *src, uint64_t *dst, Py_ssize_t n)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    for (; i + 8 <= n; i += 8)
+        _mm512_storeu_pd(dst + i, _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(src + i))));
+#endif
+    return i;
+}
+
+#endif
