@@ -3,9 +3,10 @@
 See `cast`; the definition that everything is proven against is `lutcast.exact`.
 """
 
+from ._kernels import Caster
 from ._version import __version__
 from .audit import Audit, audit
-from .casting import Caster, cast, cast_like, caster, table
+from .casting import cast, cast_like, caster, table
 from .config import show_config
 from .errors import UnsupportedCast
 from .formats import Format, formats

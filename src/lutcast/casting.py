@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 import operator
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._kernels import Plan
+from ._kernels import Caster, Plan
 from .arrays import (
     Array,
     as_array,
@@ -24,10 +25,12 @@ from .arrays import (
 from .formats import Format
 from .names import array_dtype, format_of_dtype, get_format
 from .plan import plan as find_plan
-from .policy import Policy, resolve
+from .policy import resolve
 
 # Below this many bytes read and written, starting a thread costs more than it brings.
 BYTES_WORTH_A_THREAD = 1 << 21
+# What plain calls of `cast` have used: no name is looked up twice.
+_casters: dict[tuple[object, ...], Caster] = {}
 # Shares of threads begin at whole blocks of the pipeline.
 SHARE_MULTIPLE = 1024
 
@@ -101,6 +104,14 @@ def cast(
     >>> lutcast.cast([1.0, 2.0, 3.0], "float4_e2m1fn", packed=True)
     array([66,  5], dtype=uint8)
     """
+    is_plain = src is shape is None and copy and not packed and threads == 1
+    if is_plain and type(x) is np.ndarray:
+        try:
+            known = _casters.get((x.dtype, dtype, rounding, overflow, nan))
+        except TypeError:  # an argument that cannot be a key is no name either
+            known = None
+        if known is not None:
+            return known(x, out)
     dst = get_format(dtype, "dtype")
     src_bits, elements = 0, None
     if shape is None:
@@ -113,6 +124,8 @@ def cast(
     result_shape = array.shape if elements is None else elements
     if packed:
         return _cast_packed(chosen, array, src_bits, math.prod(result_shape), dst, out, threads)
+    if is_plain and type(x) is np.ndarray:
+        _casters[array.dtype, dtype, rounding, overflow, nan] = _prepare(fmt, dst, rounding, overflow, nan)
     if out is None and not copy and fmt is dst and not src_bits and array.dtype == array_dtype(dst):
         return array
     return _run(chosen, array, src_bits, result_shape, dst, out, threads)
@@ -147,49 +160,6 @@ def cast_like(x: object, target: object, **options: Any) -> Array:
     return cast(x, as_array(target, argument="target")[1], **options)
 
 
-class Caster:
-    """A prepared cast from one format to another: `caster` makes it, calls look nothing up.
-
-    Attributes
-    ----------
-    src, dst : Format
-    policy : Policy
-        Rounding, overflow and NaN, defaults filled in.
-    """
-
-    __slots__ = ("_plan", "dst", "policy", "src")
-
-    def __init__(self, src: Format, dst: Format, policy: Policy) -> None:
-        self.src, self.dst, self.policy = src, dst, policy
-        self._plan = find_plan(src, dst, *policy)
-
-    def __repr__(self) -> str:
-        return f"<Caster {self.src.name} to {self.dst.name}, {self.policy}>"
-
-    def __call__(self, x: object, out: Array | None = None, threads: int = 1) -> Array:
-        """Cast x, which is of the source format or holds its codes.
-
-        Parameters
-        ----------
-        x : array_like
-        out : ndarray, optional
-        threads : int
-
-        Returns
-        -------
-        ndarray
-
-        Raises
-        ------
-        ValueError
-            x is not of the source format, or a bad ``out`` or count of threads.
-        """
-        array = np.asarray(x)
-        if format_of_dtype(array.dtype) is not self.src and not holds_codes(array.dtype, self.src):
-            array = as_array(x, self.src)[0]
-        return _run(self._plan, array, 0, array.shape, self.dst, out, _check_threads(threads))
-
-
 def caster(
     src: object, dst: object, *, rounding: object = None, overflow: object = None, nan: object = "keep"
 ) -> Caster:
@@ -218,8 +188,7 @@ def caster(
     >>> to_fp8(np.array([1.9, 1e9], np.float32))
     array([1.75, 57344], dtype='float8_e5m2')
     """
-    source, destination = get_format(src, "src"), get_format(dst, "dst")
-    return Caster(source, destination, resolve(source, destination, rounding, overflow, nan))
+    return _prepare(get_format(src, "src"), get_format(dst, "dst"), rounding, overflow, nan)
 
 
 def table(src: object, dst: object, *, rounding: object = None, overflow: object = None, nan: object = "keep") -> Array:
@@ -258,6 +227,27 @@ def table(src: object, dst: object, *, rounding: object = None, overflow: object
     result = cast(codes, destination, rounding=rounding, overflow=overflow, nan=nan, src=source)
     result.setflags(write=False)
     return result
+
+
+def _prepare(src: Format, dst: Format, rounding: object, overflow: object, nan: object) -> Caster:
+    chosen = _plan(src, dst, rounding, overflow, nan)
+    policy = resolve(src, dst, rounding, overflow, nan)
+    return Caster(chosen, src, dst, policy, array_dtype(src), array_dtype(dst), _call)
+
+
+def _reduce(caster: Caster) -> tuple[Any, ...]:
+    return _prepare, (caster.src, caster.dst, *caster.policy)
+
+
+copyreg.pickle(Caster, _reduce)  # type: ignore[arg-type]
+
+
+def _call(caster: Caster, x: object, out: Array | None, threads: int) -> Array:
+    """Call a caster with arguments that are not ordinary."""
+    array = np.asarray(x)
+    if format_of_dtype(array.dtype) is not caster.src and not holds_codes(array.dtype, caster.src):
+        array = as_array(x, caster.src)[0]
+    return _run(caster.plan, array, 0, array.shape, caster.dst, out, _check_threads(threads))
 
 
 def _plan(src: Format, dst: Format, rounding: object, overflow: object, nan: object) -> Plan:

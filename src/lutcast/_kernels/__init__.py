@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from importlib import import_module, util
 
+from .caster import Caster
 from .cpu import supported
 from .pipeline import Plan, use_packing
 from .tile import tile_into
@@ -35,4 +36,4 @@ USES_F16C: bool = _modules[0].USES_F16C
 
 use_packing(LOOPS)
 
-__all__ = ["LOOPS", "USES_F16C", "USES_STEPS", "VARIANT", "Plan", "supported", "tile_into"]
+__all__ = ["LOOPS", "USES_F16C", "USES_STEPS", "VARIANT", "Caster", "Plan", "supported", "tile_into"]

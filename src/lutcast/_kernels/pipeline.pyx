@@ -15,21 +15,8 @@ from lutcast._kernels.walk cimport Walk, gather, scatter, seek
 cnp.import_array()
 
 cdef enum:
-    MAX_STAGES = 4
     BLOCK = 1024           # elements; a multiple of 8, so that packed blocks are whole bytes
     BLOCK_WORDS = 2048     # of 64 bits: room for a block of complex128
-    ENOUGH_TO_RELEASE = 2048  # elements for which releasing the GIL pays
-
-cdef struct Stage:
-    Loop loop
-    Py_ssize_t parts       # loop elements for each element of the cast
-    Params params
-
-cdef struct Ends:
-    Walk src
-    Walk dst
-    int src_bits           # of a packed side, 0 where elements take whole bytes
-    int dst_bits
 
 
 # By bits of a code; set once, when the variant is chosen.
@@ -90,19 +77,41 @@ cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t star
         start += n
 
 
+cdef inline void run_direct(
+    const Stage *stages, int count, const char *src, char *dst, Py_ssize_t itemsize, Py_ssize_t n,
+) noexcept nogil:
+    """Run at most one loop, which needs no blocks."""
+    if count:
+        stages[0].loop(src, dst, n * stages[0].parts, &stages[0].params)
+    else:
+        memcpy(dst, src, n * itemsize)
+
+
+cdef void run_contiguous(
+    const Stage *stages, int count, const char *src, Py_ssize_t src_itemsize, char *dst, Py_ssize_t dst_itemsize,
+    Py_ssize_t n,
+) noexcept nogil:
+    """Run a chain from contiguous memory to contiguous memory."""
+    cdef Ends ends
+    if count <= 1:
+        run_direct(stages, count, src, dst, dst_itemsize, n)
+        return
+    ends.src_bits = ends.dst_bits = 0
+    ends.src.is_contiguous = ends.dst.is_contiguous = True
+    ends.src.data, ends.src.itemsize = <char *>src, src_itemsize
+    ends.dst.data, ends.dst.itemsize = dst, dst_itemsize
+    run_blocks(stages, count, &ends, 0, n)
+
+
 cdef void run(const Stage *stages, int count, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
     """Run a chain on elements start to stop; a single loop on contiguous memory needs no blocks."""
     cdef bint is_direct = ends.src.is_contiguous and ends.dst.is_contiguous and not (ends.src_bits or ends.dst_bits)
     if start >= stop:
         return
-    if is_direct and count == 0:
-        memcpy(ends.dst.data + start * ends.dst.itemsize, ends.src.data + start * ends.src.itemsize,
-               (stop - start) * ends.dst.itemsize)
-        return
-    if is_direct and count == 1:
-        stages[0].loop(
-            ends.src.data + start * ends.src.itemsize, ends.dst.data + start * ends.dst.itemsize,
-            (stop - start) * stages[0].parts, &stages[0].params)
+    if is_direct and count <= 1:
+        run_direct(
+            stages, count, ends.src.data + start * ends.src.itemsize, ends.dst.data + start * ends.dst.itemsize,
+            ends.dst.itemsize, stop - start)
         return
     if not ends.src.is_contiguous:
         seek(&ends.src, start)
@@ -161,12 +170,6 @@ cdef class Plan:
     src_unit, dst_unit : int
         Bytes of one part of an element, the unit of alignment and of byte order.
     """
-
-    cdef Stage stages[MAX_STAGES]
-    cdef int count
-    cdef Py_ssize_t src_unit
-    cdef Py_ssize_t dst_unit
-    cdef readonly tuple tables
 
     def __init__(self, stages, Py_ssize_t src_unit, Py_ssize_t dst_unit):
         cdef int i
