@@ -13,6 +13,7 @@ and exits with 1 on any mismatch. Several kinds of proof may be asked for at onc
 
     prove.py --tables --only float16        one source
     prove.py --float32 hifloat8 --jobs 1    one process
+    LUTCAST_CPU=v3 prove.py --tables        loops compiled for another instruction set
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import numpy as np
 
 import lutcast
 from lutcast import Format, exact, get_format
+from lutcast._kernels import VARIANT
 from lutcast.policy import COMMON_ROUNDINGS, Overflow, Policy, Rounding, has_hybrid, overflows
 
 Array = np.ndarray[Any, Any]
@@ -438,10 +440,11 @@ def main(argv: list[str] | None = None) -> int:
         metavar="DST",
         help="all float32 inputs to floats and integers of 16 bits or fewer",
     )
+    names = [f.name for f in REAL]
     parser.add_argument(
-        "--only", choices=[f.name for f in REAL], metavar="SRC", help="one source of the tables or boundaries"
+        "--only", nargs="+", choices=names, metavar="SRC", help="these sources of the tables, boundaries"
     )
-    parser.add_argument("--to", choices=[f.name for f in REAL], metavar="DST", help="one destination of the same")
+    parser.add_argument("--to", nargs="+", choices=names, metavar="DST", help="these destinations of the same")
     parser.add_argument("--jobs", type=int, default=2, help="processes (default: %(default)s)")
     options = parser.parse_args(argv)
     if not (options.tables or options.boundaries or options.float32):
@@ -449,8 +452,9 @@ def main(argv: list[str] | None = None) -> int:
 
     def pairs(sources: tuple[Format, ...]) -> list[tuple[str, str]]:
         chosen = [(s.name, d.name) for s in sources for d in REAL if s is not d]
-        return [(s, d) for s, d in chosen if options.only in (None, s) and options.to in (None, d)]
+        return [(s, d) for s, d in chosen if s in (options.only or names) and d in (options.to or names)]
 
+    print(f"lutcast {lutcast.__version__}, kernels {VARIANT}")
     agreed = True
     if options.tables:
         agreed &= run(check_table, pairs(NARROW), options.jobs, by_pair)

@@ -239,7 +239,7 @@ def _reduce(caster: Caster) -> tuple[Any, ...]:
     return _prepare, (caster.src, caster.dst, *caster.policy)
 
 
-copyreg.pickle(Caster, _reduce)  # type: ignore[arg-type]
+copyreg.pickle(Caster, _reduce)
 
 
 def _call(caster: Caster, x: object, out: Array | None, threads: int) -> Array:
