@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -14,7 +9,6 @@ import lutcast
 from lutcast import exact, get_format
 from lutcast.policy import COMMON_ROUNDINGS, resolve
 
-PROVE = Path(__file__).parents[1] / "tools" / "prove.py"
 FLOAT32 = get_format("float32")
 DESTINATIONS = [f.name for f in lutcast.formats() if f.is_narrow and f.kind != "bool"]
 
@@ -79,19 +73,6 @@ def test_boundaries_run_in_processes(prove, capfd):
     output = capfd.readouterr()
     assert output.out.splitlines()[1].startswith("int32 -> int2: ")
     assert "1 of 1" in output.err
-
-
-@pytest.mark.parametrize("variant", lutcast.show_config("dicts")["kernels"]["variants"])
-def test_every_variant_of_the_loops(variant):
-    """What is proven here of the best variant is proven of the others by the same program, on request."""
-    formats = ["--only", "bfloat16", "float32", "--to", "float8_e4m3fn", "hifloat8", "int8"]
-    command = [sys.executable, str(PROVE), "--tables", "--boundaries", *formats, "--jobs", "1"]
-    environment = {**os.environ, "LUTCAST_CPU": variant}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stdout + result.stderr
-    lines = result.stdout.splitlines()
-    assert lines[0] == f"lutcast {lutcast.__version__}, kernels {variant}"
-    assert len(lines) == 9  # six pairs, two totals
 
 
 def test_help_has_examples(prove, capsys):
