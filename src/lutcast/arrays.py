@@ -138,7 +138,7 @@ def _from_torch(x: Any, argument: str) -> tuple[Array, Format | None]:
         return _from_packed_torch(tensor.view(torch.uint8).numpy()), FLOAT4_E2M1FN
     fmt = get_format(name, argument)
     carrier = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}.get(fmt.itemsize)
-    array = tensor.numpy() if carrier is None or fmt.kind in ("bool", "int") else tensor.view(carrier).numpy()
+    array = tensor.numpy() if carrier is None else tensor.view(carrier).numpy()
     return array.view(array_dtype(fmt)), fmt
 
 

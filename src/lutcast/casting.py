@@ -17,13 +17,12 @@ from .arrays import (
     as_array,
     check_out,
     has_distinct_elements,
-    holds_codes,
     packed_size,
     packed_source,
     share_memory,
 )
 from .formats import Format
-from .names import array_dtype, format_of_dtype, get_format
+from .names import array_dtype, get_format
 from .plan import plan as find_plan
 from .policy import resolve
 
@@ -244,9 +243,7 @@ copyreg.pickle(Caster, _reduce)
 
 def _call(caster: Caster, x: object, out: Array | None, threads: int) -> Array:
     """Call a caster with arguments that are not ordinary."""
-    array = np.asarray(x)
-    if format_of_dtype(array.dtype) is not caster.src and not holds_codes(array.dtype, caster.src):
-        array = as_array(x, caster.src)[0]
+    array, _ = as_array(x, caster.src)
     return _run(caster.plan, array, 0, array.shape, caster.dst, out, _check_threads(threads))
 
 
