@@ -1,5 +1,8 @@
 """What is taken for an array, which format its elements have, and how refusals read."""
 
+import sys
+import types
+
 import en_dtypes
 import ml_dtypes
 import numpy as np
@@ -58,6 +61,12 @@ def test_object_with_array_protocol():
 def test_subclasses_give_plain_arrays(subclass):
     x = np.array([[1.0, 2.0]]).view(subclass)
     assert type(lutcast.cast(x, "float32")) is np.ndarray
+
+
+def test_while_another_thread_imports_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
+    assert lutcast.cast([1.5], "int8").tolist() == [1]
+    assert lutcast.caster("float64", "int8")([1.5]).tolist() == [1]
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def as_array(x: object, src: object = None, argument: str = "x") -> tuple[Array,
         The dtype contradicts ``src``.
     """
     expected = None if src is None else get_format(src, "src")
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(x, torch.Tensor):
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)  # None too while torch is being imported
+    if tensor is not None and isinstance(x, tensor):
         array, found = _from_torch(x, argument)
     else:
         array = np.asarray(x)
