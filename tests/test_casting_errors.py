@@ -88,9 +88,10 @@ def test_unsupported_cast_is_a_type_error():
     assert lutcast.UnsupportedCast.__module__.startswith("lutcast")
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", None, [1]], ids=repr)
+@pytest.mark.parametrize("threads", [0, -1, 1.0, 1.5, "2", None, [1]], ids=repr)
 def test_bad_count_of_threads(threads):
     message = r"^threads: .* given, an integer of at least 1 is needed$"
+    assert lutcast.cast(X, "int8").tolist() == [1] * 4  # a cast that is known already is checked all the same
     out = np.full(4, 7, np.int8)
     with pytest.raises(ValueError, match=message):
         lutcast.cast(X, "int8", threads=threads, out=out)

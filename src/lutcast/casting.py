@@ -103,7 +103,7 @@ def cast(
     >>> lutcast.cast([1.0, 2.0, 3.0], "float4_e2m1fn", packed=True)
     array([66,  5], dtype=uint8)
     """
-    is_plain = src is shape is None and copy and not packed and threads == 1
+    is_plain = src is shape is None and copy and not packed and type(threads) is int and threads == 1
     if is_plain and type(x) is np.ndarray:
         try:
             known = _casters.get((x.dtype, dtype, rounding, overflow, nan))
