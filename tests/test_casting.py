@@ -56,7 +56,7 @@ def test_every_pair_is_the_definition(src, dst):
 def test_every_policy_is_the_definition(dst):
     for source in ("float32", "float64", "int64", "bfloat16", "complex64"):
         src = lutcast.get_format(source)
-        codes = codes_of_interest(src)[::3]
+        codes = codes_of_interest(src)[::5]
         x = to_array(codes, src)
         for rounding in COMMON_ROUNDINGS:
             for overflow in overflows(dst):

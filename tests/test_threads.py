@@ -59,9 +59,10 @@ def test_same_bits_from_strided_sources(raw, view, dst):
     expected = lutcast.cast(x, dst).tobytes()
     for threads in (2, 4):
         assert lutcast.cast(x, dst, threads=threads).tobytes() == expected
-        out = np.empty((*x.shape, 2), array_dtype(lutcast.get_format(dst)))[..., 1]
-        lutcast.cast(x, dst, threads=threads, out=out)
-        assert out.tobytes() == expected
+        dtype = array_dtype(lutcast.get_format(dst))
+        for out in (np.empty((*x.shape, 2), dtype)[..., 1], np.empty(x.shape, dtype, order="F")):
+            lutcast.cast(x, dst, threads=threads, out=out)
+            assert out.tobytes() == expected
 
 
 def test_more_threads_than_work():
