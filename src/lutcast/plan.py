@@ -2,7 +2,8 @@
 
 Every chain rounds once, because every link but one is exact:
 
-- A source of 8 bits or fewer is one look-up, whatever the destination.
+- A source of 8 bits or fewer is one look-up, whatever the destination. (Integers to wider
+  integers or float64 are widened: that is faster than any table.)
 - A 16-bit source to a destination of 16 bits or fewer is one look-up too. To a wider one it is
   first decoded to float32, which holds every float16, bfloat16 and 16-bit integer; only the next
   link rounds. Where the processor converts faster than a table can be read, narrow destinations
@@ -81,11 +82,13 @@ def _stage(link: Link, parts: int) -> tuple[int, int, Params, Table | None, Tabl
 
 
 def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
-    if src.bits <= 8:
-        return [_look_up(src, dst, policy)] if src is not dst or src.bits < 8 else []
-    if src is dst:
+    if src is dst and src.bits >= 8:
         return []
-    if src.is_narrow:
+    if f"{src.name}_to_integer_{dst.bits}" in LOOPS and dst.kind == "int":
+        return _to_integer(src, dst, policy)
+    if src.bits <= 8 and not (dst is FLOAT64 and f"{src.name}_to_float64" in LOOPS):
+        return [_look_up(src, dst, policy)]
+    if src.bits == 16:
         return _from_16_bits(src, dst, policy)
     if dst.kind == "bool":
         return [_to_bool(src, policy)]
@@ -100,8 +103,6 @@ def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
 
 
 def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
-    if src.kind == "int" and dst.kind == "int" and not dst.is_narrow:
-        return _to_integer(src, dst, policy)
     if dst is FLOAT32:
         return [_decode(src, policy)]
     if dst.is_narrow and not (_converts_well(src) and _converts(dst, policy)):

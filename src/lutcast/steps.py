@@ -3,8 +3,8 @@
 A table to 8 bits is a step function of the magnitude: long runs of one value, since few bits
 survive. Cut into blocks that hold at most three runs each, it is five tables of 128 or 256 bytes:
 the three values and the two places where they change. Where the magnitudes that matter fill only part of
-the range, as with bfloat16, a window is cut out first: below it all magnitudes but zero give the
-same value, above it all finite ones; infinity and NaN are moved behind it.
+the range, as with bfloat16, a window is cut out first: below it all magnitudes, or all but zero,
+give the same value, above it all finite ones; infinity and NaN are moved behind it.
 
 A table that cannot be cut so stays a table. What is cut is put together again here and compared
 with the table, all 65,536 entries, before it is used.
@@ -21,7 +21,7 @@ MAGNITUDES = 1 << 15
 # lutcast_steps of _kernels/vectors.h
 LAYOUT = np.dtype(
     [(name, "<u2") for name in ("low", "top", "special", "moved", "place_bits")]
-    + [(name, "<u2") for name in ("sign", "sign_index", "keeps_zero", "is_wide", "is_windowed")]
+    + [(name, "<u2") for name in ("sign", "sign_index", "keeps_zero", "is_wide", "window")]
     + [(name, "u1", 256) for name in ("first", "edge_1", "second", "edge_2", "third")]
 )
 
@@ -46,7 +46,7 @@ def steps(src: Format, dst: Format, table: Table) -> Table | None:
         record["sign"], record["keeps_zero"] = signs or (0, 0)
         record["sign_index"] = 0 if signs else 128
         record["is_wide"] = blocks > 128 or not signs
-        record["is_windowed"] = place_bits < 8
+        record["window"] = window["window"]
         for half, part in enumerate(cut):
             for name, values in part.items():
                 record[name][128 * half : 128 * half + len(values)] = values
@@ -70,15 +70,22 @@ def _sign_rule(positive: Table, negative: Table, dst: Format) -> tuple[int, int]
 def _window(halves: list[Table], place_bits: int, src: Format) -> dict[str, int]:
     """Find the magnitudes that matter."""
     if MAGNITUDES >> place_bits <= 128:
-        return {"low": 0, "top": MAGNITUDES - 1, "special": 0xFFFF, "moved": 0, "blocks": MAGNITUDES >> place_bits}
+        return {
+            "window": 0, "low": 0, "top": MAGNITUDES - 1, "special": 0xFFFF, "moved": 0,
+            "blocks": MAGNITUDES >> place_bits,
+        }  # fmt: skip
     special = src.infinity_code or 0
     same_below = min(_run(half[1:special]) for half in halves)
     same_above = min(_run(half[special - 1 : 0 : -1]) for half in halves)
-    low = (same_below - 1) >> place_bits << place_bits
+    tells_zero = any(half[0] != half[1] for half in halves)
+    low = (same_below - 1 if tells_zero else same_below) >> place_bits << place_bits
     top = max(special - same_above - low, 1)
     behind = ((top >> place_bits) + 1) << place_bits
     blocks = (behind + MAGNITUDES - special + (1 << place_bits) - 1) >> place_bits
-    return {"low": low, "top": top, "special": special, "moved": special - behind, "blocks": blocks}
+    return {
+        "window": 2 if tells_zero else 1, "low": low, "top": top, "special": special, "moved": special - behind,
+        "blocks": blocks,
+    }  # fmt: skip
 
 
 def _run(values: Table) -> int:
@@ -89,7 +96,9 @@ def _run(values: Table) -> int:
 
 def _places(magnitude: Table, record: dict[str, int]) -> Table:
     """Return where magnitudes lie: what the loop computes."""
-    inside = np.maximum(np.maximum(magnitude - record["low"], 0), np.minimum(magnitude, 1))
+    inside = np.maximum(magnitude - record["low"], 0)
+    if record["window"] == 2:
+        inside = np.maximum(inside, np.minimum(magnitude, 1))
     inside = np.minimum(inside, record["top"])
     return np.where(magnitude >= record["special"], magnitude - record["moved"], inside)
 
@@ -128,7 +137,7 @@ def _cut(values: Table, place_bits: int) -> dict[str, Table] | None:
 def _assemble(record: Table) -> Table:
     """Put the table together again, as the loop does."""
     magnitude = np.arange(MAGNITUDES)
-    places = _places(magnitude, {name: int(record[name]) for name in ("low", "top", "special", "moved")})
+    places = _places(magnitude, {name: int(record[name]) for name in ("window", "low", "top", "special", "moved")})
     place_bits = int(record["place_bits"])
     halves = []
     for negative in (0, 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,17 @@ def tile(x: object, repeats: int | Sequence[int] | Array, *, out: Array | None =
 
 
 def _counts(repeats: int | Sequence[int] | Array) -> tuple[int, ...]:
+    if not (isinstance(repeats, tuple) and all(type(n) is int for n in repeats)):
+        repeats = _counts_of_array(repeats)
+    counts: tuple[int, ...] = repeats
+    if counts and min(counts) < 0:
+        raise ValueError(f"repeats: {counts} has a negative count")
+    if len(counts) > MOST_AXES:
+        raise ValueError(f"repeats: {len(counts)} counts given, an array has at most {MOST_AXES} axes")
+    return counts
+
+
+def _counts_of_array(repeats: object) -> tuple[int, ...]:
     try:
         values = np.asarray(repeats)
     except ValueError:
@@ -71,17 +83,12 @@ def _counts(repeats: int | Sequence[int] | Array) -> tuple[int, ...]:
     if values.dtype.kind not in "iuO" or values.ndim > 1:
         raise ValueError(f"repeats: {values.dtype} of {values.ndim} dimensions given, integers in 1-D are needed")
     try:
-        counts = tuple(operator.index(n) for n in values.ravel().tolist())
+        return tuple(operator.index(n) for n in values.ravel().tolist())
     except TypeError:
         raise ValueError(f"repeats: {repeats!r} given, integers are needed") from None
-    if any(n < 0 for n in counts):
-        raise ValueError(f"repeats: {counts} has a negative count")
-    if len(counts) > MOST_AXES:
-        raise ValueError(f"repeats: {len(counts)} counts given, an array has at most {MOST_AXES} axes")
-    return counts
 
 
-def _new(shape: tuple[int, ...], dtype: np.dtype) -> Array:
+def _new(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     size = math.prod(shape) * max(dtype.itemsize, 1)
     if size > LARGEST_SIZE or any(n > LARGEST_SIZE for n in shape):
         raise ValueError(f"repeats: a result of shape {shape} does not fit the index type")

@@ -5,7 +5,7 @@ floating-point unit, which other libraries in a process change.
 """
 
 from libc.stdint cimport (
-    int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
 )
 
 from lutcast._kernels.loop cimport Params
@@ -32,6 +32,8 @@ ctypedef fused float_word:
     uint64_t
 
 ctypedef fused integer:
+    int8_t
+    uint8_t
     int16_t
     uint16_t
     int32_t
@@ -199,7 +201,7 @@ cdef void integer_to_float(const integer *src, code *dst, Py_ssize_t n, const Pa
     for i in range(n):
         negative = 0
         magnitude = <uint64_t>src[i]
-        if integer is int16_t or integer is int32_t or integer is int64_t:
+        if integer is int8_t or integer is int16_t or integer is int32_t or integer is int64_t:
             negative = <uint64_t>(src[i] < 0)
             magnitude = 0 - magnitude if negative else magnitude
         zeros = clz64(magnitude | 1)
@@ -301,8 +303,18 @@ LOOPS = {
     "uint64_to_float_16": <uintptr_t>&integer_to_float[uint64_t, uint16_t],
     "uint64_to_float_32": <uintptr_t>&integer_to_float[uint64_t, uint32_t],
     "uint64_to_float_64": <uintptr_t>&integer_to_float[uint64_t, uint64_t],
+    "int8_to_integer_16": <uintptr_t>&integer_to_integer[int8_t, uint16_t],
+    "int8_to_integer_32": <uintptr_t>&integer_to_integer[int8_t, uint32_t],
+    "int8_to_integer_64": <uintptr_t>&integer_to_integer[int8_t, uint64_t],
+    "uint8_to_integer_16": <uintptr_t>&integer_to_integer[uint8_t, uint16_t],
+    "uint8_to_integer_32": <uintptr_t>&integer_to_integer[uint8_t, uint32_t],
+    "uint8_to_integer_64": <uintptr_t>&integer_to_integer[uint8_t, uint64_t],
+    "int16_to_integer_8": <uintptr_t>&integer_to_integer[int16_t, uint8_t],
+    "int16_to_integer_16": <uintptr_t>&integer_to_integer[int16_t, uint16_t],
     "int16_to_integer_32": <uintptr_t>&integer_to_integer[int16_t, uint32_t],
     "int16_to_integer_64": <uintptr_t>&integer_to_integer[int16_t, uint64_t],
+    "uint16_to_integer_8": <uintptr_t>&integer_to_integer[uint16_t, uint8_t],
+    "uint16_to_integer_16": <uintptr_t>&integer_to_integer[uint16_t, uint16_t],
     "uint16_to_integer_32": <uintptr_t>&integer_to_integer[uint16_t, uint32_t],
     "uint16_to_integer_64": <uintptr_t>&integer_to_integer[uint16_t, uint64_t],
     "int32_to_integer_8": <uintptr_t>&integer_to_integer[int32_t, uint8_t],

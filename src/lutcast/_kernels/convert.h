@@ -69,42 +69,67 @@ static inline Py_ssize_t lutcast_vector_float32_to_float16(
 
 /* ------------------------------------------------------------------ bfloat16 */
 
-/* Cut words in two, rounding as lutcast._kernels.rounding does: `half` and `tie_even` for the nearest modes,
- * `toward` added by sign, `odd` set where bits are lost. Overflow by carry is infinity, as IEEE 754 has it. */
+/* How words are cut in two: what is added below the upper half, by sign; 1 where a tie looks at the last bit; 1
+ * where lost bits set it; 1 where infinity becomes the largest value; the mask of a NaN. */
+typedef struct {
+    uint32_t positive, negative, tie_even, odd, saturate, nan_keep;
+} lutcast_cut;
+
+#if LUTCAST_HAS_AVX512
+/* Round 16 words; overflow by carry is infinity, as IEEE 754 has it. `plain`: nearest, NaN kept. */
+static inline __attribute__((always_inline)) __m512i lutcast_cut_words(
+    const uint32_t *src, const lutcast_cut *cut, const int plain)
+{
+    __m512i x = _mm512_loadu_si512(src);
+    __mmask16 is_nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
+    __m512i top = _mm512_srli_epi32(x, 16);
+    __m512i bias = _mm512_set1_epi32((int)cut->positive);
+    if (!plain)
+        bias = _mm512_mask_mov_epi32(bias, _mm512_movepi32_mask(x), _mm512_set1_epi32((int)cut->negative));
+    __m512i sum = _mm512_add_epi32(x, bias);
+    sum = _mm512_add_epi32(sum, _mm512_and_si512(top, _mm512_set1_epi32((int)cut->tie_even)));
+    sum = _mm512_srli_epi32(sum, 16);
+    if (!plain) {
+        __mmask16 is_lost = _mm512_test_epi32_mask(x, _mm512_set1_epi32(0xFFFF));
+        sum = _mm512_mask_or_epi32(sum, is_lost, sum, _mm512_set1_epi32((int)cut->odd));
+    }
+    sum = _mm512_mask_or_epi32(sum, is_nan, top, _mm512_set1_epi32(0x40));
+    return plain ? sum : _mm512_mask_and_epi32(sum, is_nan, sum, _mm512_set1_epi32((int)cut->nan_keep));
+}
+
+static inline __attribute__((always_inline)) Py_ssize_t lutcast_cut_all(
+    const uint32_t *src, uint16_t *dst, Py_ssize_t n, const lutcast_cut *cut, const int plain)
+{
+    const __m512i words = _mm512_set_epi16(
+        62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32,
+        30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    Py_ssize_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        __m512i a = lutcast_cut_words(src + i, cut, plain), b = lutcast_cut_words(src + i + 16, cut, plain);
+        __m512i result = _mm512_permutex2var_epi16(a, words, b);
+        if (!plain) {
+            __m512i magnitude = _mm512_and_si512(result, _mm512_set1_epi16(0x7FFF));
+            __mmask32 is_infinite = _mm512_cmpeq_epi16_mask(magnitude, _mm512_set1_epi16(0x7F80));
+            result = _mm512_mask_sub_epi16(result, is_infinite, result, _mm512_set1_epi16((short)cut->saturate));
+        }
+        _mm512_storeu_si512(dst + i, result);
+    }
+    return i;
+}
+#endif
+
 static inline Py_ssize_t lutcast_vector_float32_to_bfloat16(
     const uint32_t *src, uint16_t *dst, Py_ssize_t n,
     uint32_t positive, uint32_t negative, uint32_t tie_even, uint32_t odd, uint32_t saturate, uint32_t nan_keep)
 {
-    Py_ssize_t i = 0;
 #if LUTCAST_HAS_AVX512
-    const __m512i add = _mm512_set1_epi32((int)positive), flip = _mm512_set1_epi32((int)(positive ^ negative));
-    const __m512i even = _mm512_set1_epi32((int)tie_even), sticky = _mm512_set1_epi32((int)odd);
-    const __m512i lower = _mm512_set1_epi32(0xFFFF), quiet = _mm512_set1_epi32(0x40);
-    const __m512i keep = _mm512_set1_epi32((int)nan_keep);
-    const __m512i magnitude = _mm512_set1_epi16(0x7FFF), infinite = _mm512_set1_epi16(0x7F80);
-    const __m512i clamp = _mm512_set1_epi16((short)saturate);
-    const __m512i words = _mm512_set_epi16(
-        62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32,
-        30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
-    for (; i + 32 <= n; i += 32) {
-        __m512i half[2];
-        for (int j = 0; j < 2; j++) {
-            __m512i x = _mm512_loadu_si512(src + i + 16 * j);
-            __mmask16 is_nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
-            __m512i top = _mm512_srli_epi32(x, 16);
-            __m512i bias = _mm512_xor_si512(add, _mm512_and_si512(_mm512_srai_epi32(x, 31), flip));
-            __m512i sum = _mm512_add_epi32(_mm512_add_epi32(x, bias), _mm512_and_si512(top, even));
-            sum = _mm512_srli_epi32(sum, 16);
-            sum = _mm512_mask_or_epi32(sum, _mm512_test_epi32_mask(x, lower), sum, sticky);
-            sum = _mm512_mask_or_epi32(sum, is_nan, top, quiet);
-            half[j] = _mm512_mask_and_epi32(sum, is_nan, sum, keep);
-        }
-        __m512i result = _mm512_permutex2var_epi16(half[0], words, half[1]);
-        __mmask32 is_infinite = _mm512_cmpeq_epi16_mask(_mm512_and_si512(result, magnitude), infinite);
-        _mm512_storeu_si512(dst + i, _mm512_mask_sub_epi16(result, is_infinite, result, clamp));
-    }
+    const lutcast_cut cut = {positive, negative, tie_even, odd, saturate, nan_keep};
+    if (positive == negative && !odd && !saturate && nan_keep)
+        return lutcast_cut_all(src, dst, n, &cut, 1);
+    return lutcast_cut_all(src, dst, n, &cut, 0);
+#else
+    return 0;
 #endif
-    return i;
 }
 
 /* ------------------------------------------------------------------ integers */
@@ -165,6 +190,47 @@ static inline Py_ssize_t lutcast_vector_float64_to_int(
             _mm256_storeu_si256((__m256i *)((uint32_t *)dst + i), x);
     }
 #endif
+    return i;
+}
+
+/* Through int64, in words of 4 or 8 bytes. */
+#if LUTCAST_HAS_AVX512
+static inline void lutcast_store_int64(
+    __m512d x, void *dst, int width, __m512d low, __m512d high, __m512i most)
+{
+    __mmask8 is_number = _mm512_cmp_pd_mask(x, x, _CMP_ORD_Q);
+    __m512i result = _mm512_maskz_cvtpd_epi64(is_number, _mm512_min_pd(_mm512_max_pd(x, low), high));
+    result = _mm512_mask_mov_epi64(result, _mm512_cmp_pd_mask(x, high, _CMP_GT_OQ), most);
+    if (width == 4)
+        _mm256_storeu_si256(dst, _mm512_cvtepi64_epi32(result));
+    else
+        _mm512_storeu_si512(dst, result);
+}
+#endif
+
+#if LUTCAST_HAS_AVX512
+#define LUTCAST_LOOP_INT64(load)                                                                     \
+    const __m512d lows = _mm512_set1_pd(low), highs = _mm512_set1_pd(high);                         \
+    const __m512i mosts = _mm512_set1_epi64(most);                                                   \
+    for (; i + 8 <= n; i += 8)                                                                      \
+        lutcast_store_int64(load, (uint8_t *)dst + i * width, width, lows, highs, mosts);
+#else
+#define LUTCAST_LOOP_INT64(load)
+#endif
+
+static inline Py_ssize_t lutcast_vector_float32_to_int64(
+    const float *src, void *dst, int width, Py_ssize_t n, double low, double high, int64_t most)
+{
+    Py_ssize_t i = 0;
+    LUTCAST_LOOP_INT64(_mm512_cvtps_pd(_mm256_loadu_ps(src + i)))
+    return i;
+}
+
+static inline Py_ssize_t lutcast_vector_float64_to_int64(
+    const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int64_t most)
+{
+    Py_ssize_t i = 0;
+    LUTCAST_LOOP_INT64(_mm512_loadu_pd(src + i))
     return i;
 }
 

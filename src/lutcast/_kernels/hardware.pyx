@@ -5,7 +5,7 @@ possible; everywhere else, and for what the unit has no mode for, plans use bit 
 """
 
 from libc.stdint cimport (
-    int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
+    int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
 )
 
 from lutcast._kernels.loop cimport Params
@@ -22,12 +22,18 @@ cdef extern from "convert.h" nogil:
         const float *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
     Py_ssize_t vector_float64_to_int "lutcast_vector_float64_to_int"(
         const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int32_t mask)
+    Py_ssize_t vector_float32_to_int64 "lutcast_vector_float32_to_int64"(
+        const float *src, void *dst, int width, Py_ssize_t n, double low, double high, int64_t most)
+    Py_ssize_t vector_float64_to_int64 "lutcast_vector_float64_to_int64"(
+        const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int64_t most)
 
 cdef enum:
     TIES_TO_EVEN = 0
     TOWARD_ZERO = 3
 
 ctypedef fused number:
+    int8_t
+    uint8_t
     int16_t
     uint16_t
     int32_t
@@ -162,10 +168,15 @@ cdef void real_to_int64(const real *src, code *dst, Py_ssize_t n, const Params *
     cdef code mask = <code>p.mask
     cdef double low = <double>p.low
     cdef double high = <double>p.high
-    cdef unsigned int saved = fpu_enter(TIES_TO_EVEN)
-    cdef Py_ssize_t i
+    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
+    cdef Py_ssize_t i, done = 0
     high = high if high < 9223372036854774784.0 else 9223372036854774784.0
-    for i in range(n):
+    if p.direction >= 0:
+        if real is float:
+            done = vector_float32_to_int64(src, dst, sizeof(code), n, low, high, p.high)
+        else:
+            done = vector_float64_to_int64(src, dst, sizeof(code), n, low, high, p.high)
+    for i in range(done, n):
         dst[i] = <code>rounded[double, int64_t](<double>src[i], low, high, p.high, &p) & mask
     fpu_leave(saved)
 
@@ -177,6 +188,8 @@ LOOPS = {
     "int32_to_float32": <uintptr_t>&integer_to_float32[int32_t],
     "uint32_to_float32": <uintptr_t>&integer_to_float32[uint32_t],
     "int64_to_float32": <uintptr_t>&integer_to_float32[int64_t],
+    "int8_to_float64": <uintptr_t>&integer_to_float64[int8_t],
+    "uint8_to_float64": <uintptr_t>&integer_to_float64[uint8_t],
     "int16_to_float64": <uintptr_t>&integer_to_float64[int16_t],
     "uint16_to_float64": <uintptr_t>&integer_to_float64[uint16_t],
     "int32_to_float64": <uintptr_t>&integer_to_float64[int32_t],

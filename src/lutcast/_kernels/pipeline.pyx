@@ -15,8 +15,8 @@ from lutcast._kernels.walk cimport Walk, gather, scatter, seek
 cnp.import_array()
 
 cdef enum:
-    BLOCK = 1024           # elements; a multiple of 8, so that packed blocks are whole bytes
-    BLOCK_WORDS = 2048     # of 64 bits: room for a block of complex128
+    BLOCK_BYTES = 16384    # of the widest element of a plan; small enough for the nearest cache
+    BLOCK_WORDS = 2048     # the same in units of 64 bits
 
 
 # By bits of a code; set once, when the variant is chosen.
@@ -44,7 +44,21 @@ cdef void run_stages(
         source = target
 
 
+cdef Py_ssize_t widest(const Stage *stages, int count, const Ends *ends) noexcept nogil:
+    """Return the bytes of the widest form that an element takes.
+
+    Between loops its parts have at most 4 bytes, or it is as wide as one of the ends.
+    """
+    cdef Py_ssize_t width = 1 if ends.src_bits else ends.src.itemsize
+    cdef int i
+    width = max(width, 1 if ends.dst_bits else ends.dst.itemsize)
+    for i in range(count - 1):
+        width = max(width, 4 * stages[i].parts)
+    return width
+
+
 cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Run a chain block by block; blocks are multiples of 8 elements, so that packed ones are whole bytes."""
     cdef uint64_t space[4 * BLOCK_WORDS]
     cdef char *gathered = <char *>space
     cdef char *scattered = <char *>(space + BLOCK_WORDS)
@@ -52,9 +66,10 @@ cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t star
     cdef const char *source
     cdef char *target
     cdef Py_ssize_t n
+    cdef Py_ssize_t block = BLOCK_BYTES // widest(stages, count, ends)
     spare[0], spare[1] = <char *>(space + 2 * BLOCK_WORDS), <char *>(space + 3 * BLOCK_WORDS)
     while start < stop:
-        n = min(<Py_ssize_t>BLOCK, stop - start)
+        n = min(block, stop - start)
         if ends.src_bits:
             unpackers[ends.src_bits](ends.src.data + start * ends.src_bits // 8, gathered, n, NULL)
             source = gathered

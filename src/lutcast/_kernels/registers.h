@@ -13,7 +13,7 @@
  * window, cut into a block number and a place in the block; every block holds three values, the
  * second from `edge_1` on, the third from `edge_2` on. */
 typedef struct {
-    uint16_t low;         /* magnitudes up to here are one */
+    uint16_t low;         /* magnitudes up to here have the first place; in a window of kind 2 all but zero the second */
     uint16_t top;         /* last place of the window */
     uint16_t special;     /* first magnitude of infinity and NaN */
     uint16_t moved;       /* what is taken off those, so that they lie behind the window */
@@ -22,7 +22,7 @@ typedef struct {
     uint16_t sign_index;  /* bit of the block number that the sign sets, else 0 */
     uint16_t keeps_zero;  /* a zero result takes no sign */
     uint16_t is_wide;     /* there are more than 128 blocks */
-    uint16_t is_windowed; /* not all magnitudes have a place */
+    uint16_t window;      /* 0: all magnitudes have a place; 1: a window; 2: one that tells zero from tiny */
     uint8_t first[256], edge_1[256], second[256], edge_2[256], third[256];
 } lutcast_steps;
 
@@ -203,14 +203,14 @@ LUTCAST_INLINE lutcast_step_registers lutcast_load_steps(const lutcast_steps *st
 }
 
 /* Move 32 magnitudes into the window. */
-LUTCAST_INLINE __m512i lutcast_window(const lutcast_steps *steps, __m512i code, const int windowed)
+LUTCAST_INLINE __m512i lutcast_window(const lutcast_steps *steps, __m512i code, const int window)
 {
     __m512i magnitude = _mm512_and_si512(code, _mm512_set1_epi16(0x7FFF));
-    if (!windowed)
+    if (!window)
         return magnitude;
-    __m512i least = _mm512_min_epu16(magnitude, _mm512_set1_epi16(1));
     __m512i inside = _mm512_subs_epu16(magnitude, _mm512_set1_epi16((short)steps->low));
-    inside = _mm512_max_epu16(inside, least);
+    if (window == 2)
+        inside = _mm512_max_epu16(inside, _mm512_min_epu16(magnitude, _mm512_set1_epi16(1)));
     inside = _mm512_min_epu16(inside, _mm512_set1_epi16((short)steps->top));
     __mmask32 is_special = _mm512_cmpge_epu16_mask(magnitude, _mm512_set1_epi16((short)steps->special));
     return _mm512_mask_sub_epi16(inside, is_special, magnitude, _mm512_set1_epi16((short)steps->moved));
@@ -219,13 +219,13 @@ LUTCAST_INLINE __m512i lutcast_window(const lutcast_steps *steps, __m512i code, 
 /* Look 64 codes up, which lie in two vectors. */
 LUTCAST_INLINE __m512i lutcast_step(
     const lutcast_steps *steps, const lutcast_step_registers *r, __m512i a, __m512i b,
-    const int wide, const int windowed)
+    const int wide, const int window)
 {
     const __mmask64 negative = _mm512_movepi8_mask(_mm512_permutex2var_epi8(a, r->odd, b));
-    a = lutcast_window(steps, a, windowed);
-    b = lutcast_window(steps, b, windowed);
+    a = lutcast_window(steps, a, window);
+    b = lutcast_window(steps, b, window);
     __m512i block, place;
-    if (windowed) {
+    if (window) {
         block = _mm512_permutex2var_epi8(_mm512_srl_epi16(a, r->down), r->even, _mm512_srl_epi16(b, r->down));
         place = _mm512_permutex2var_epi8(_mm512_sll_epi16(a, r->up), r->even, _mm512_sll_epi16(b, r->up));
     } else { /* places of 8 bits */
@@ -252,25 +252,25 @@ LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src, __m512i upper, __m512i l
 }
 
 LUTCAST_INLINE Py_ssize_t lutcast_steps_16(
-    const uint16_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps, const int wide, const int windowed)
+    const uint16_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps, const int wide, const int window)
 {
     const lutcast_step_registers r = lutcast_load_steps(steps);
     Py_ssize_t i = 0;
     for (; i + 64 <= n; i += 64) {
         __m512i a = _mm512_loadu_si512(src + i), b = _mm512_loadu_si512(src + i + 32);
-        _mm512_storeu_si512(dst + i, lutcast_step(steps, &r, a, b, wide, windowed));
+        _mm512_storeu_si512(dst + i, lutcast_step(steps, &r, a, b, wide, window));
     }
     if (i < n) {
         const __mmask64 rest = lutcast_first(n - i);
         __m512i a = _mm512_maskz_loadu_epi16((__mmask32)rest, src + i);
         __m512i b = _mm512_maskz_loadu_epi16((__mmask32)(rest >> 32), src + i + 32);
-        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(steps, &r, a, b, wide, windowed));
+        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(steps, &r, a, b, wide, window));
     }
     return n;
 }
 
 LUTCAST_INLINE Py_ssize_t lutcast_steps_32(
-    const uint32_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps, const int wide)
+    const uint32_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps, const int wide, const int window)
 {
     const lutcast_step_registers r = lutcast_load_steps(steps);
     uint16_t words[64];
@@ -282,7 +282,7 @@ LUTCAST_INLINE Py_ssize_t lutcast_steps_32(
     const __m512i upper = _mm512_loadu_si512(words), lower = _mm512_loadu_si512(words + 32);
     for (; i + 64 <= n; i += 64) {
         __m512i a = lutcast_odd(src + i, upper, lower), b = lutcast_odd(src + i + 32, upper, lower);
-        _mm512_storeu_si512(dst + i, lutcast_step(steps, &r, a, b, wide, 1));
+        _mm512_storeu_si512(dst + i, lutcast_step(steps, &r, a, b, wide, window));
     }
     return i;
 }
@@ -292,9 +292,14 @@ static inline Py_ssize_t lutcast_vector_steps_16(const uint16_t *src, uint8_t *d
     const lutcast_steps *steps = data;
     if (!steps)
         return 0;
-    if (steps->is_windowed)
-        return steps->is_wide ? lutcast_steps_16(src, dst, n, steps, 1, 1) : lutcast_steps_16(src, dst, n, steps, 0, 1);
-    return steps->is_wide ? lutcast_steps_16(src, dst, n, steps, 1, 0) : lutcast_steps_16(src, dst, n, steps, 0, 0);
+    switch (steps->window * 2 + steps->is_wide) {
+    case 0: return lutcast_steps_16(src, dst, n, steps, 0, 0);
+    case 1: return lutcast_steps_16(src, dst, n, steps, 1, 0);
+    case 2: return lutcast_steps_16(src, dst, n, steps, 0, 1);
+    case 3: return lutcast_steps_16(src, dst, n, steps, 1, 1);
+    case 4: return lutcast_steps_16(src, dst, n, steps, 0, 2);
+    default: return lutcast_steps_16(src, dst, n, steps, 1, 2);
+    }
 }
 
 static inline Py_ssize_t lutcast_vector_steps_32(const uint32_t *src, uint8_t *dst, Py_ssize_t n, const void *data)
@@ -302,7 +307,12 @@ static inline Py_ssize_t lutcast_vector_steps_32(const uint32_t *src, uint8_t *d
     const lutcast_steps *steps = data;
     if (!steps)
         return 0;
-    return steps->is_wide ? lutcast_steps_32(src, dst, n, steps, 1) : lutcast_steps_32(src, dst, n, steps, 0);
+    switch (steps->window * 2 + steps->is_wide) {
+    case 2: return lutcast_steps_32(src, dst, n, steps, 0, 1);
+    case 3: return lutcast_steps_32(src, dst, n, steps, 1, 1);
+    case 4: return lutcast_steps_32(src, dst, n, steps, 0, 2);
+    default: return lutcast_steps_32(src, dst, n, steps, 1, 2);
+    }
 }
 #else
 #define LUTCAST_HAS_REGISTER_TABLES 0

@@ -5,13 +5,20 @@ from libc.string cimport memcpy
 
 cnp.import_array()
 
+cdef extern from "copy.h" nogil:
+    void copy "lutcast_copy"(char *dst, const char *src, Py_ssize_t n)
+    void repeat_rows "lutcast_repeat_rows"(
+        char *dst, const char *src, Py_ssize_t rows, Py_ssize_t stride, Py_ssize_t size, Py_ssize_t repeats)
+
 cdef enum:
     MAX_DIMENSIONS = 64
     LARGEST_COPY = 1 << 18  # bytes; larger copies would read what has left the cache
+    SMALL_ROW = 64          # bytes; smaller rows are written straight from the source
 
 cdef struct Axes:
     int ndim
     Py_ssize_t itemsize
+    Py_ssize_t row          # bytes of the last axis where it is contiguous, else more than any row is small
     Py_ssize_t shape[MAX_DIMENSIONS]
     Py_ssize_t strides[MAX_DIMENSIONS]
     Py_ssize_t repeats[MAX_DIMENSIONS]
@@ -30,22 +37,35 @@ cdef void repeat_block(char *dst, Py_ssize_t size, Py_ssize_t repeats) noexcept 
         done += n
 
 
+cdef void tile_last(const Axes *axes, const char *src, char *dst) noexcept nogil:
+    """Copy the last axis once."""
+    cdef int axis = axes.ndim - 1
+    cdef Py_ssize_t i
+    if axes.strides[axis] == axes.itemsize:
+        copy(dst, src, axes.shape[axis] * axes.itemsize)
+    else:
+        for i in range(axes.shape[axis]):
+            copy(dst + i * axes.itemsize, src + i * axes.strides[axis], axes.itemsize)
+
+
 cdef void tile_axis(const Axes *axes, int axis, const char *src, char *dst) noexcept nogil:
     cdef Py_ssize_t i
     cdef Py_ssize_t size = axes.shape[axis]
     cdef Py_ssize_t stride = axes.strides[axis]
     cdef Py_ssize_t block = axes.block[axis]
-    if axis == axes.ndim - 1:
-        if stride == axes.itemsize:
-            memcpy(dst, src, size * block)
-        else:
-            for i in range(size):
-                memcpy(dst + i * block, src + i * stride, axes.itemsize)
+    cdef int last = axes.ndim - 1
+    if axis == last:
+        tile_last(axes, src, dst)
+    elif axis == last - 1 and axes.row <= SMALL_ROW:
+        repeat_rows(dst, src, size, stride, axes.row, axes.repeats[last])
     else:
         for i in range(size):
             tile_axis(axes, axis + 1, src + i * stride, dst + i * block)
     if axes.repeats[axis] > 1:
-        repeat_block(dst, size * block, axes.repeats[axis])
+        if axis == last and axes.row <= SMALL_ROW:
+            repeat_rows(dst, dst, 1, 0, axes.row, axes.repeats[axis])
+        else:
+            repeat_block(dst, size * block, axes.repeats[axis])
 
 
 def tile_into(cnp.ndarray src not None, tuple repeats, cnp.ndarray dst not None):
@@ -62,6 +82,7 @@ def tile_into(cnp.ndarray src not None, tuple repeats, cnp.ndarray dst not None)
         size, stride, count = cnp.PyArray_DIMS(src)[i], cnp.PyArray_STRIDES(src)[i], repeats[i]
         if size == 1 and count == 1:
             continue
+        stride = stride if size > 1 else axes.itemsize  # that of a single element is anything
         # An axis that is not repeated joins the one before it, where memory allows.
         if last >= 0 and count == 1 and axes.strides[last] == size * stride:
             axes.shape[last] *= size
@@ -74,6 +95,7 @@ def tile_into(cnp.ndarray src not None, tuple repeats, cnp.ndarray dst not None)
         axes.shape[0], axes.strides[0], axes.repeats[0] = 1, axes.itemsize, 1
     axes.ndim = last + 1
     axes.block[last] = axes.itemsize
+    axes.row = axes.shape[last] * axes.itemsize if axes.strides[last] == axes.itemsize else SMALL_ROW + 1
     for i in range(last - 1, -1, -1):
         axes.block[i] = axes.block[i + 1] * axes.shape[i + 1] * axes.repeats[i + 1]
     cdef const char *source = <const char *>cnp.PyArray_DATA(src)

@@ -1,0 +1,97 @@
+/* Copies and fills of small pieces, where a call of memcpy would cost more than the bytes. */
+#ifndef LUTCAST_COPY_H
+#define LUTCAST_COPY_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define LUTCAST_ALWAYS_INLINE static inline __attribute__((always_inline))
+typedef uint64_t lutcast_pair __attribute__((vector_size(16)));
+#else
+#define LUTCAST_ALWAYS_INLINE static inline
+typedef struct { uint64_t low, high; } lutcast_pair;
+#endif
+
+/* Copy n bytes; pieces that overlap in the middle do for any size up to 64. */
+static inline void lutcast_copy(char *dst, const char *src, Py_ssize_t n)
+{
+    if (n > 64)
+        memcpy(dst, src, (size_t)n);
+    else if (n >= 32) {
+        char a[32], b[32];
+        memcpy(a, src, 32), memcpy(b, src + n - 32, 32);
+        memcpy(dst, a, 32), memcpy(dst + n - 32, b, 32);
+    } else if (n >= 16) {
+        char a[16], b[16];
+        memcpy(a, src, 16), memcpy(b, src + n - 16, 16);
+        memcpy(dst, a, 16), memcpy(dst + n - 16, b, 16);
+    } else if (n >= 8) {
+        uint64_t a, b;
+        memcpy(&a, src, 8), memcpy(&b, src + n - 8, 8);
+        memcpy(dst, &a, 8), memcpy(dst + n - 8, &b, 8);
+    } else if (n >= 4) {
+        uint32_t a, b;
+        memcpy(&a, src, 4), memcpy(&b, src + n - 4, 4);
+        memcpy(dst, &a, 4), memcpy(dst + n - 4, &b, 4);
+    } else
+        for (Py_ssize_t i = 0; i < n; i++)
+            dst[i] = src[i];
+}
+
+/* Read 1, 2, 4 or 8 bytes as a number; each size as a number of that size, not by way of memory. */
+LUTCAST_ALWAYS_INLINE uint64_t lutcast_read(const char *src, const Py_ssize_t size)
+{
+    uint8_t byte;
+    uint16_t half;
+    uint32_t word;
+    uint64_t both;
+    switch (size) {
+    case 1: memcpy(&byte, src, 1); return byte * UINT64_C(0x0101010101010101);
+    case 2: memcpy(&half, src, 2); return half * UINT64_C(0x0001000100010001);
+    case 4: memcpy(&word, src, 4); return word * UINT64_C(0x0000000100000001);
+    default: memcpy(&both, src, 8); return both;
+    }
+}
+
+/* Write a piece of 1, 2, 4, 8 or 16 bytes until `total` bytes, a multiple of it, are filled. */
+LUTCAST_ALWAYS_INLINE void lutcast_fill(char *dst, const char *src, const Py_ssize_t size, Py_ssize_t total)
+{
+    const uint64_t low = lutcast_read(src, size), high = size < 16 ? low : lutcast_read(src + 8, 8);
+    const lutcast_pair pair = {low, high};
+    Py_ssize_t done = 0;
+    for (; done + 16 <= total; done += 16)
+        memcpy(dst + done, &pair, 16);
+    if (done + 8 <= total)
+        memcpy(dst + done, &low, 8), done += 8;
+    if (done + 4 <= total)
+        memcpy(dst + done, &low, 4), done += 4;
+    if (done < total)
+        memcpy(dst + done, &low, (size_t)(total - done));
+}
+
+/* Write each of the rows, `size` contiguous bytes, `repeats` times. */
+static inline void lutcast_repeat_rows(
+    char *dst, const char *src, Py_ssize_t rows, Py_ssize_t stride, Py_ssize_t size, Py_ssize_t repeats)
+{
+    const Py_ssize_t total = size * repeats;
+#define LUTCAST_FILL_ROWS(bytes)                               \
+    case bytes:                                                \
+        for (Py_ssize_t i = 0; i < rows; i++)                 \
+            lutcast_fill(dst + i * total, src + i * stride, bytes, total); \
+        break;
+    switch (size) {
+        LUTCAST_FILL_ROWS(1)
+        LUTCAST_FILL_ROWS(2)
+        LUTCAST_FILL_ROWS(4)
+        LUTCAST_FILL_ROWS(8)
+        LUTCAST_FILL_ROWS(16)
+    default:
+        for (Py_ssize_t i = 0; i < rows; i++)
+            for (Py_ssize_t j = 0; j < repeats; j++)
+                lutcast_copy(dst + i * total + j * size, src + i * stride, size);
+    }
+}
+
+#endif
