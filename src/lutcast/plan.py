@@ -103,6 +103,8 @@ def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
 
 
 def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
+    if src is BFLOAT16 and dst.kind == "int" and _fast_integer_loop(src, dst, policy) and USES_F16C:
+        return _to_integer(src, dst, policy)
     if dst is FLOAT32:
         return [_decode(src, policy)]
     if dst.is_narrow and not (_converts_well(src) and _converts(dst, policy)):
@@ -128,7 +130,7 @@ def _converts(dst: Format, policy: Policy) -> bool:
     if dst is FLOAT16:
         return USES_F16C and policy.rounding in DIRECTIONS
     if dst.kind == "int":
-        return USES_F16C and policy.overflow is Overflow.SATURATE and f"float32_to_int{8 * dst.itemsize}" in LOOPS
+        return USES_F16C and _fast_integer_loop(FLOAT32, dst, policy) is not None
     return dst is BFLOAT16 and USES_F16C
 
 
@@ -211,8 +213,8 @@ def _to_integer(src: Format, dst: Format, policy: Policy) -> list[Link]:
         params["high"] = _as_signed(min(src.max_integer, dst.max_integer) if saturates else src.max_integer)
         return [Link(f"{src.name}_to_integer_{8 * dst.itemsize}", params)]
     params |= _rounding(policy.rounding) | _source(src) | _integer_limits(dst, policy)
-    fast = f"{src.name}_to_{'uint32' if dst.name == 'uint32' else f'int{8 * dst.itemsize}'}"
-    if fast in LOOPS and saturates and dst is not UINT64:
+    fast = _fast_integer_loop(src, dst, policy)
+    if fast:
         return [Link(fast, params)]
     return [Link(f"float_to_integer_{src.bits}_{8 * dst.itemsize}", params)]
 
@@ -274,6 +276,13 @@ def _integer_limits(dst: Format, policy: Policy) -> Params:
         "low": dst.min_integer,
         "high": _as_signed(dst.max_integer),
     }
+
+
+def _fast_integer_loop(src: Format, dst: Format, policy: Policy) -> str | None:
+    """Return the loop of the floating-point unit from a float to an integer, where there is one."""
+    name = f"{src.name}_to_{'uint32' if dst.name == 'uint32' else f'int{8 * dst.itemsize}'}"
+    saturates = policy.overflow is Overflow.SATURATE
+    return name if saturates and name in LOOPS and dst is not UINT64 else None
 
 
 def _as_signed(word: int) -> int:

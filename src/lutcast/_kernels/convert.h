@@ -136,9 +136,8 @@ static inline Py_ssize_t lutcast_vector_float32_to_bfloat16(
 
 /* Saturating. `high` is the largest value, or the largest float below it, beyond which the result is `most`. */
 #if LUTCAST_HAS_AVX512
-static inline __m512i lutcast_float32_to_int32(const float *src, __m512 low, __m512 high, __m512i most)
+static inline __m512i lutcast_float32_to_int32(__m512 x, __m512 low, __m512 high, __m512i most)
 {
-    __m512 x = _mm512_loadu_ps(src);
     __mmask16 is_number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
     __m512 clamped = _mm512_min_ps(_mm512_max_ps(x, low), high);
     __m512i result = _mm512_maskz_cvtps_epi32(is_number, clamped);
@@ -153,23 +152,37 @@ static inline __m256i lutcast_float64_to_int32(const double *src, __m512d low, _
 }
 #endif
 
+#if LUTCAST_HAS_AVX512
+#define LUTCAST_LOOP_INT32(load)                                                                            \
+    const __m512 lows = _mm512_set1_ps(low), highs = _mm512_set1_ps(high);                                 \
+    const __m512i mosts = _mm512_set1_epi32(most), masks = _mm512_set1_epi32(mask);                        \
+    for (; i + 16 <= n; i += 16) {                                                                         \
+        __m512i x = _mm512_and_si512(lutcast_float32_to_int32(load, lows, highs, mosts), masks);           \
+        if (width == 1)                                                                                     \
+            _mm_storeu_si128((__m128i *)((uint8_t *)dst + i), _mm512_cvtepi32_epi8(x));                    \
+        else if (width == 2)                                                                                \
+            _mm256_storeu_si256((__m256i *)((uint16_t *)dst + i), _mm512_cvtepi32_epi16(x));               \
+        else                                                                                                \
+            _mm512_storeu_si512((uint32_t *)dst + i, x);                                                   \
+    }
+#else
+#define LUTCAST_LOOP_INT32(load)
+#endif
+
 static inline Py_ssize_t lutcast_vector_float32_to_int(
     const float *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
 {
     Py_ssize_t i = 0;
-#if LUTCAST_HAS_AVX512
-    const __m512 lows = _mm512_set1_ps(low), highs = _mm512_set1_ps(high);
-    const __m512i mosts = _mm512_set1_epi32(most), masks = _mm512_set1_epi32(mask);
-    for (; i + 16 <= n; i += 16) {
-        __m512i x = _mm512_and_si512(lutcast_float32_to_int32(src + i, lows, highs, mosts), masks);
-        if (width == 1)
-            _mm_storeu_si128((__m128i *)((uint8_t *)dst + i), _mm512_cvtepi32_epi8(x));
-        else if (width == 2)
-            _mm256_storeu_si256((__m256i *)((uint16_t *)dst + i), _mm512_cvtepi32_epi16(x));
-        else
-            _mm512_storeu_si512((uint32_t *)dst + i, x);
-    }
-#endif
+    LUTCAST_LOOP_INT32(_mm512_loadu_ps(src + i))
+    return i;
+}
+
+static inline Py_ssize_t lutcast_vector_bfloat16_to_int(
+    const uint16_t *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
+{
+    Py_ssize_t i = 0;
+    LUTCAST_LOOP_INT32(_mm512_castsi512_ps(
+        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(src + i))), 16)))
     return i;
 }
 

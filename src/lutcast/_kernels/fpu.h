@@ -39,6 +39,13 @@ static inline uint32_t lutcast_float_bits(float value)
     return bits;
 }
 
+static inline float lutcast_bits_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static inline uint64_t lutcast_double_bits(double value)
 {
     uint64_t bits;

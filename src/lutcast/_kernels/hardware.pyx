@@ -15,11 +15,14 @@ cdef extern from "fpu.h" nogil:
     unsigned int fpu_enter "lutcast_fpu_enter"(int64_t direction)
     void fpu_leave "lutcast_fpu_leave"(unsigned int saved)
     uint32_t float_bits "lutcast_float_bits"(float value)
+    float bits_float "lutcast_bits_float"(uint32_t bits)
     uint64_t double_bits "lutcast_double_bits"(double value)
 
 cdef extern from "convert.h" nogil:
     Py_ssize_t vector_float32_to_int "lutcast_vector_float32_to_int"(
         const float *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
+    Py_ssize_t vector_bfloat16_to_int "lutcast_vector_bfloat16_to_int"(
+        const uint16_t *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
     Py_ssize_t vector_float64_to_int "lutcast_vector_float64_to_int"(
         const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int32_t mask)
     Py_ssize_t vector_float32_to_int64 "lutcast_vector_float32_to_int64"(
@@ -162,6 +165,23 @@ cdef void real_to_int32(const real *src, code *dst, Py_ssize_t n, const Params *
     fpu_leave(saved)
 
 
+cdef void bfloat16_to_int32(const uint16_t *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    """Widen to float32 and go on as that."""
+    cdef Params p = params[0]
+    cdef code mask = <code>p.mask
+    cdef float low = <float>p.low
+    cdef float high = <float>p.high
+    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
+    cdef Py_ssize_t i, done = 0
+    high = high if high < 2147483520.0 else <float>2147483520.0
+    if p.direction >= 0:
+        done = vector_bfloat16_to_int(src, dst, sizeof(code), n, low, high, <int32_t>p.high, <int32_t>mask)
+    for i in range(done, n):
+        dst[i] = <code>rounded[float, int32_t](
+            bits_float(<uint32_t>src[i] << 16), low, high, <int32_t>p.high, &p) & mask
+    fpu_leave(saved)
+
+
 cdef void real_to_int64(const real *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     """Through int64: to its format and uint32."""
     cdef Params p = params[0]
@@ -204,6 +224,9 @@ LOOPS = {
     "float32_to_int32": <uintptr_t>&real_to_int32[float, uint32_t],
     "float32_to_uint32": <uintptr_t>&real_to_int64[float, uint32_t],
     "float32_to_int64": <uintptr_t>&real_to_int64[float, uint64_t],
+    "bfloat16_to_int8": <uintptr_t>&bfloat16_to_int32[uint8_t],
+    "bfloat16_to_int16": <uintptr_t>&bfloat16_to_int32[uint16_t],
+    "bfloat16_to_int32": <uintptr_t>&bfloat16_to_int32[uint32_t],
     "float64_to_int8": <uintptr_t>&real_to_int32[double, uint8_t],
     "float64_to_int16": <uintptr_t>&real_to_int32[double, uint16_t],
     "float64_to_int32": <uintptr_t>&real_to_int32[double, uint32_t],
