@@ -6,7 +6,6 @@ import copyreg
 import math
 import operator
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -323,6 +322,8 @@ def _share_out(
     if threads < 2:
         plan.run(array, result, 0, elements, src_bits, dst_bits)
         return
+    from concurrent.futures import ThreadPoolExecutor  # here, as few calls need it and it is slow to import
+
     share = -(-elements // (threads * SHARE_MULTIPLE)) * SHARE_MULTIPLE
     starts = range(share, elements, share)
     with ThreadPoolExecutor(len(starts)) as pool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import platform
+import sys
 from typing import Any, Literal
 
 import ml_dtypes
@@ -43,7 +42,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
             "lutcast": __version__,
             "numpy": np.__version__,
             "ml_dtypes": ml_dtypes.__version__,
-            "python": platform.python_version(),
+            "python": sys.version.split()[0],
         },
         "kernels": {"variants": list(supported()), "in use": VARIANT, "loops": len(LOOPS)},
         "tables": {
@@ -57,5 +56,7 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
         return config
     if mode != "stdout":
         raise ValueError(f"mode: {mode!r} is not one of 'stdout', 'dicts'")
+    import json  # here, as importing lutcast should cost little
+
     print(json.dumps(config, indent=2))
     return None

@@ -3,7 +3,7 @@
 Layout, all integers little-endian:
 
     magic     8 bytes
-    sizes     uint64[2]: tables, bytes of the index once inflated
+    sizes     uint64[3]: tables, bytes of the index once inflated, bytes of the whole file
     index     zlib: uint16[source, destination, rounding, overflow], the number of a table + 1
     tables    zlib each: first element, then differences to the one before, modulo the width
     hashes    SHA-256 of each table as it is in memory
@@ -15,7 +15,6 @@ are stored once.
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import zlib
 
@@ -26,7 +25,7 @@ from .formats import ALL, FLOAT32, Format
 from .policy import Overflow, Policy, Rounding, has_hybrid, overflows
 
 MAGIC = b"lutcast1"
-HEADER = struct.Struct("<8s2Q")
+HEADER = struct.Struct("<8s3Q")
 SOURCES = tuple(f for f in ALL if f.is_narrow)
 DESTINATIONS = (*SOURCES, FLOAT32)
 ROUNDINGS = tuple(Rounding)
@@ -61,6 +60,13 @@ def policies(src: Format, dst: Format) -> list[Policy]:
     return [Policy(rounding, overflow) for rounding in roundings for overflow in sorted(overflows(dst))]
 
 
+def sha256(table: Table) -> bytes:
+    """Return the hash of a table."""
+    import hashlib  # here, as importing lutcast should cost little
+
+    return hashlib.sha256(table.data).digest()
+
+
 class Writer:
     """Collects tables, each distinct one once, and lays out the file."""
 
@@ -71,7 +77,7 @@ class Writer:
 
     def add(self, src: Format, dst: Format, policy: Policy, table: Table) -> str:
         """Add one table and return its SHA-256."""
-        digest = hashlib.sha256(table.data).digest()
+        digest = sha256(table)
         if digest not in self.numbers:
             self.numbers[digest] = len(self.blobs)
             self.blobs.append(zlib.compress(np.diff(table, prepend=table.dtype.type(0)).tobytes(), 9))
@@ -81,14 +87,10 @@ class Writer:
     def tobytes(self) -> bytes:
         """Return the whole file."""
         raw = self.index.tobytes()
-        parts = [
-            HEADER.pack(MAGIC, len(self.blobs), len(raw)),
-            zlib.compress(raw, 9),
-            *self.blobs,
-            b"".join(self.numbers),
-        ]
-        directory = np.cumsum([len(part) for part in parts], dtype="<u8")
-        return b"".join([*parts, directory.tobytes()])
+        parts = [zlib.compress(raw, 9), *self.blobs, b"".join(self.numbers)]
+        directory = HEADER.size + np.cumsum([0, *(len(part) for part in parts)], dtype="<u8")
+        size = int(directory[-1]) + directory.nbytes
+        return b"".join([HEADER.pack(MAGIC, len(self.blobs), len(raw), size), *parts, directory.tobytes()])
 
 
 class Reader:
@@ -104,10 +106,12 @@ class Reader:
         self.data = memoryview(data)
         if len(self.data) < HEADER.size:
             raise ValueError("the table store is truncated")
-        magic, self.count, index_bytes = HEADER.unpack_from(self.data)
+        magic, self.count, index_bytes, size = HEADER.unpack_from(self.data)
         if magic != MAGIC:
             raise ValueError(f"the table store begins with {magic!r}, not with {MAGIC!r}")
-        self.directory = np.frombuffer(self.data[-8 * (self.count + 3) :], dtype="<u8")
+        if len(self.data) < size:
+            raise ValueError("the table store is truncated")
+        self.directory = np.frombuffer(self.data[size - 8 * (self.count + 3) : size], dtype="<u8")
         index = zlib.decompress(self.data[HEADER.size : int(self.directory[1])], bufsize=index_bytes)
         self.index = np.frombuffer(index, dtype="<u2").reshape(SHAPE)
 
@@ -124,9 +128,12 @@ class Reader:
         """Inflate one table and check it."""
         start, stop = (int(offset) for offset in self.directory[number + 1 : number + 3])
         dtype = code_dtype(dst)
-        differences = np.frombuffer(zlib.decompress(self.data[start:stop]), dtype=dtype)
+        try:
+            differences = np.frombuffer(zlib.decompress(self.data[start:stop]), dtype=dtype)
+        except zlib.error as error:
+            raise ValueError(f"table {number} of the store to {dst.name} cannot be inflated: {error}") from None
         table = np.cumsum(differences, dtype=dtype)
         hashes = int(self.directory[self.count + 1])
-        if hashlib.sha256(table.data).digest() != self.data[hashes + 32 * number : hashes + 32 * (number + 1)]:
+        if sha256(table) != self.data[hashes + 32 * number : hashes + 32 * (number + 1)]:
             raise ValueError(f"table {number} of the store to {dst.name} does not have its hash")
         return table

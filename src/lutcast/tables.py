@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from functools import cache
-from importlib import resources
 
 import numpy as np
 
@@ -22,6 +21,8 @@ _tables: dict[tuple[Format, Format, Policy], Table] = {}
 @cache
 def store() -> Reader:
     """Open the table store of the package."""
+    from importlib import resources  # here, as importing lutcast should cost little
+
     return Reader(resources.files("lutcast").joinpath(STORE).read_bytes())
 
 

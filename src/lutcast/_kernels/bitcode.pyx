@@ -72,11 +72,13 @@ cdef void float32_to_bfloat16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, 
     cdef Params p = params[0]
     cdef uint32_t magnitude, negative, result
     cdef uint32_t nearest = (0x7FFF & <uint32_t>p.nearest) + (1 & <uint32_t>p.tie_away)
+    cdef unsigned int saved = fpu_enter(0)  # for its comparison of NaNs
     cdef Py_ssize_t i
-    for i in range(vector_float32_to_bfloat16(
+    cdef Py_ssize_t done = vector_float32_to_bfloat16(
         src, dst, n, nearest + (0xFFFF & <uint32_t>p.away[0]), nearest + (0xFFFF & <uint32_t>p.away[1]),
-        <uint32_t>p.tie_even & 1, <uint32_t>p.odd, <uint32_t>(p.infinity[0] != 0x7F80), <uint32_t>p.nan_keep,
-    ), n):
+        <uint32_t>p.tie_even & 1, <uint32_t>p.odd, <uint32_t>(p.infinity[0] != 0x7F80), <uint32_t>p.nan_keep)
+    fpu_leave(saved)
+    for i in range(done, n):
         negative = src[i] >> 31
         magnitude = src[i] & <uint32_t>0x7FFFFFFF
         result = rounded_shift[uint32_t](magnitude, 16, negative, &p)

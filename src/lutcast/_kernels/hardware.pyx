@@ -147,11 +147,11 @@ cdef inline whole rounded(real source, real low, real high, whole most, const Pa
 cdef void real_to_int32(const real *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     """Through int32: to its formats and all narrower ones."""
     cdef Params p = params[0]
+    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
     cdef int32_t most = <int32_t>p.high
     cdef code mask = <code>p.mask
     cdef real low = <real>p.low
     cdef real high = <real>most
-    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
     cdef Py_ssize_t i, done = 0
     if real is float:
         high = high if high < 2147483520.0 else <float>2147483520.0
@@ -168,10 +168,10 @@ cdef void real_to_int32(const real *src, code *dst, Py_ssize_t n, const Params *
 cdef void bfloat16_to_int32(const uint16_t *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     """Widen to float32 and go on as that."""
     cdef Params p = params[0]
+    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
     cdef code mask = <code>p.mask
     cdef float low = <float>p.low
     cdef float high = <float>p.high
-    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
     cdef Py_ssize_t i, done = 0
     high = high if high < 2147483520.0 else <float>2147483520.0
     if p.direction >= 0:
@@ -185,10 +185,10 @@ cdef void bfloat16_to_int32(const uint16_t *src, code *dst, Py_ssize_t n, const 
 cdef void real_to_int64(const real *src, code *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     """Through int64: to its format and uint32."""
     cdef Params p = params[0]
+    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
     cdef code mask = <code>p.mask
     cdef double low = <double>p.low
     cdef double high = <double>p.high
-    cdef unsigned int saved = fpu_enter(p.direction if p.direction >= 0 else TIES_TO_EVEN)
     cdef Py_ssize_t i, done = 0
     high = high if high < 9223372036854774784.0 else 9223372036854774784.0
     if p.direction >= 0:

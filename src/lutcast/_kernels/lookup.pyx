@@ -1,6 +1,6 @@
 """Loops that look values up: codes of 8 or 16 bits to words of 8, 16, 32 or 64."""
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 
 from lutcast._kernels.loop cimport Params
 
@@ -18,6 +18,10 @@ cdef extern from "registers.h" nogil:
         const uint16_t *src, uint8_t *dst, Py_ssize_t n, const void *steps)
     Py_ssize_t vector_steps_32 "lutcast_vector_steps_32"(
         const uint32_t *src, uint8_t *dst, Py_ssize_t n, const void *steps)
+
+cdef extern from "fpu.h" nogil:
+    unsigned int fpu_enter "lutcast_fpu_enter"(int64_t direction)
+    void fpu_leave "lutcast_fpu_leave"(unsigned int saved)
 
 cdef extern from "convert.h" nogil:
     const bint HAS_F16C "LUTCAST_HAS_F16C"
@@ -38,6 +42,7 @@ ctypedef fused value:
 cdef void lookup(const code *src, value *dst, Py_ssize_t n, const Params *p) noexcept nogil:
     cdef const value *table = <const value *>p.table
     cdef Py_ssize_t i, done = 0
+    cdef unsigned int saved
     if code is uint8_t and value is uint8_t:
         done = vector_lookup_8_8(src, dst, n, table)
     elif code is uint8_t and value is uint16_t:
@@ -50,7 +55,10 @@ cdef void lookup(const code *src, value *dst, Py_ssize_t n, const Params *p) noe
         done = vector_steps_16(src, dst, n, p.steps)
     elif code is uint16_t and value is uint32_t:
         # The decode table of float16 is what the processor's own conversion gives.
-        done = vector_float16_to_float32(src, dst, n) if p.direction >= 0 else 0
+        if p.direction >= 0:
+            saved = fpu_enter(p.direction)
+            done = vector_float16_to_float32(src, dst, n)
+            fpu_leave(saved)
     for i in range(done, n):
         dst[i] = table[src[i]]
 

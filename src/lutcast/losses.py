@@ -1,0 +1,140 @@
+"""What a cast loses, measured on blocks of elements."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from . import exact
+from .arrays import Array
+from .casting import cast
+from .formats import FLOAT64, HIFLOAT8, Format
+from .policy import Overflow, Policy, Rounding
+
+
+@dataclass
+class Losses:
+    """Adds up what a cast loses, block by block."""
+
+    src: Format
+    dst: Format
+    policy: Policy
+    counts: Counter[str] = field(default_factory=Counter)
+    max_abs_error: float = 0.0
+    signal: Fraction | int = 0
+    noise: Fraction | int = 0
+
+    def __post_init__(self) -> None:
+        # Where CAST_HYBRID overflows is not a matter of magnitude alone.
+        self.is_hybrid = self.policy.rounding is Rounding.HYBRID
+        rounding = Rounding.TIES_TO_AWAY if self.is_hybrid else self.policy.rounding
+        self.first_overflow = [_first_overflow(self.dst, rounding, negative) for negative in (False, True)]
+
+    def add(self, x: Array) -> None:
+        """Audit one block."""
+        rounding, overflow, nan = self.policy
+        y = cast(x, self.dst, rounding=rounding, overflow=overflow, nan=nan, src=self.src)
+        before, after = cast(x, FLOAT64, src=self.src), cast(y, FLOAT64, src=self.dst)
+        if self.is_hybrid:
+            unclamped = cast(x, HIFLOAT8, rounding=rounding, overflow=Overflow.IEEE, nan=nan, src=self.src)
+            beyond = (unclamped & 0x7F == HIFLOAT8.infinity_code) & np.isfinite(before)
+        else:
+            beyond = self._beyond(x if self.src.kind == "int" else before)
+        with np.errstate(invalid="ignore", over="ignore"):
+            error = _difference(x, before, y, after)
+        is_nan, is_infinite = np.isnan(before), np.isinf(before)
+        clamped = np.isfinite(after) & (overflow is not Overflow.WRAP)
+        counts = self.counts
+        counts["elements"] += x.size
+        counts["inexact"] += _count(~is_nan & ((error != 0) | beyond) & ~(is_infinite & (before == after)))
+        counts["saturated"] += _count((beyond & clamped) | (is_infinite & np.isfinite(after)))
+        counts["overflowed"] += _count(beyond & ~clamped)
+        counts["flushed_to_zero"] += _count((after == 0) & (before != 0) & np.isfinite(before))
+        counts["nan_in"] += _count(is_nan)
+        counts["nan_out"] += _count(np.isnan(after))
+        measured = np.isfinite(before) & np.isfinite(after)
+        if measured.any():
+            lost = np.abs(error[measured])
+            self.max_abs_error = max(self.max_abs_error, float(lost.max()))
+            self.signal += _power(before[measured])
+            self.noise += _power(lost)
+
+    def _beyond(self, x: Array) -> Array:
+        """Mark finite elements that would overflow."""
+        highest, lowest = self.first_overflow
+        if x.dtype.kind in "iu":
+            return np.asarray((x >= math.ceil(highest)) | (x <= -math.ceil(lowest)))
+        return np.asarray((x >= _round_up(highest)) | (x <= -_round_up(lowest))) & np.isfinite(x)
+
+    def snr_db(self) -> float:
+        """Return the signal-to-noise ratio in decibels."""
+        if self.noise == 0:
+            return math.inf
+        return 10 * (_log10(self.signal) - _log10(self.noise)) if self.signal else -math.inf
+
+
+def _count(mask: Array) -> int:
+    return int(np.count_nonzero(mask))
+
+
+def _difference(x: Array, before: Array, y: Array, after: Array) -> Array:
+    """Return result minus element, exactly zero where nothing is lost."""
+    high, low = _halves(y, after)
+    before_high, before_low = _halves(x, before)
+    return np.asarray((high - before_high) + (low - before_low))
+
+
+def _halves(x: Array, value: Array) -> tuple[Array, Array | float]:
+    """Split 64-bit integers in two, each exact in float64; other values are exact whole."""
+    if x.dtype.kind not in "iu" or x.itemsize < 8:
+        return value, 0.0
+    low = x & 0xFFFFFFFF
+    return (x - low).astype(np.float64), low.astype(np.float64)
+
+
+def _power(values: Array) -> Fraction:
+    """Sum squares, scaled so that none overflows or underflows."""
+    largest = float(np.abs(values).max())
+    exponent = math.frexp(largest)[1]
+    total = float(np.square(np.ldexp(values, -exponent)).sum())
+    return Fraction(total) * Fraction(4) ** exponent
+
+
+def _log10(total: Fraction | int) -> float:
+    return math.log10(total.numerator) - math.log10(total.denominator)
+
+
+def _first_overflow(dst: Format, rounding: Rounding, negative: bool) -> Fraction:
+    """Return the magnitude from which on values overflow, by the definition's own rounding.
+
+    Where the border itself does not overflow, the returned value lies above it by a
+    quantity too small for any source.
+    """
+    if dst.kind == "bool":
+        return Fraction(2) ** 2000
+    if dst.kind == "int":
+        last, quantum = -dst.min_integer if negative else dst.max_integer, 0
+    else:
+        largest = exact.decode(dst.max_code, dst)
+        quantum = dst.quantum_exponent(largest.significand.bit_length() - 1 + largest.exponent)
+        last = exact.in_units(largest, quantum)
+    tiny = 1200  # bits below the last place
+    half = 1 << (tiny - 1)
+    for offset in (1, half, half + 1, 2 * half):
+        number = exact.Number(negative, (last << tiny) + offset, -tiny)
+        if exact.round_to_multiple(number, 0, rounding).significand > last:
+            break
+    return Fraction(number.significand) * Fraction(2) ** (quantum - tiny)
+
+
+def _round_up(bound: Fraction) -> float:
+    """Return the smallest float64 that is not below a bound."""
+    try:
+        value = float(bound)
+    except OverflowError:
+        return math.inf
+    return value if math.isinf(value) or Fraction(value) >= bound else math.nextafter(value, math.inf)
