@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._kernels import Caster, Plan
+from ._kernels import Caster, Plan, is_plain, recall, remember
 from .arrays import (
     Array,
     as_array,
@@ -27,8 +27,6 @@ from .policy import resolve
 
 # Below this many bytes read and written, starting a thread costs more than it brings.
 BYTES_WORTH_A_THREAD = 1 << 21
-# What plain calls of `cast` have used: no name is looked up twice.
-_casters: dict[tuple[object, ...], Caster] = {}
 # Shares of threads begin at whole blocks of the pipeline.
 SHARE_MULTIPLE = 1024
 
@@ -102,14 +100,9 @@ def cast(
     >>> lutcast.cast([1.0, 2.0, 3.0], "float4_e2m1fn", packed=True)
     array([66,  5], dtype=uint8)
     """
-    is_plain = src is shape is None and copy and not packed and type(threads) is int and threads == 1
-    if is_plain and type(x) is np.ndarray:
-        try:
-            known = _casters.get((x.dtype, dtype, rounding, overflow, nan))
-        except TypeError:  # an argument that cannot be a key is no name either
-            known = None
-        if known is not None:
-            return known(x, out)
+    result = recall(x, dtype, rounding, overflow, nan, src, out, copy, packed, shape, threads)
+    if result is not None:
+        return result
     dst = get_format(dtype, "dtype")
     src_bits, elements = 0, None
     if shape is None:
@@ -122,8 +115,9 @@ def cast(
     result_shape = array.shape if elements is None else elements
     if packed:
         return _cast_packed(chosen, array, src_bits, math.prod(result_shape), dst, out, threads)
-    if is_plain and type(x) is np.ndarray:
-        _casters[array.dtype, dtype, rounding, overflow, nan] = _prepare(fmt, dst, rounding, overflow, nan)
+    if is_plain(x, src, copy, packed, shape, threads):
+        caster = _prepare(fmt, dst, rounding, overflow, nan)
+        remember(caster, array.dtype, dtype, rounding, overflow, nan)
     if out is None and not copy and fmt is dst and not src_bits and array.dtype == array_dtype(dst):
         return array
     return _run(chosen, array, src_bits, result_shape, dst, out, threads)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from importlib import import_module, util
 
-from .caster import Caster
+from .caster import Caster, is_plain, recall, remember
 from .cpu import supported
 from .pipeline import Plan, use_packing
 from .tile import tile_into
@@ -36,4 +36,16 @@ USES_F16C: bool = _modules[0].USES_F16C
 
 use_packing(LOOPS)
 
-__all__ = ["LOOPS", "USES_F16C", "USES_STEPS", "VARIANT", "Caster", "Plan", "supported", "tile_into"]
+__all__ = [
+    "LOOPS",
+    "USES_F16C",
+    "USES_STEPS",
+    "VARIANT",
+    "Caster",
+    "Plan",
+    "is_plain",
+    "recall",
+    "remember",
+    "supported",
+    "tile_into",
+]

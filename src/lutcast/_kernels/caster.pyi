@@ -1,12 +1,30 @@
 from collections.abc import Callable
 from typing import Any, final
 
-from numpy import dtype
+import numpy as np
 from numpy.typing import NDArray
 
 from lutcast._kernels.pipeline import Plan
 from lutcast.formats import Format
 from lutcast.policy import Policy
+
+def remember(
+    caster: Caster, x_dtype: np.dtype[Any], dtype: object, rounding: object, overflow: object, nan: object
+) -> None: ...
+def is_plain(x: object, src: object, copy: object, packed: object, shape: object, threads: object) -> bool: ...
+def recall(
+    x: object,
+    dtype: object,
+    rounding: object,
+    overflow: object,
+    nan: object,
+    src: object,
+    out: object,
+    copy: object,
+    packed: object,
+    shape: object,
+    threads: object,
+) -> NDArray[Any] | None: ...
 
 @final
 class Caster:
@@ -20,8 +38,8 @@ class Caster:
         src: Format,
         dst: Format,
         policy: Policy,
-        src_dtype: dtype[Any],
-        dst_dtype: dtype[Any],
+        src_dtype: np.dtype[Any],
+        dst_dtype: np.dtype[Any],
         careful: Callable[[Caster, object, NDArray[Any] | None, int], NDArray[Any]],
     ) -> Caster: ...
     def __call__(self, x: object, out: NDArray[Any] | None = None, threads: int = 1) -> NDArray[Any]: ...

@@ -102,6 +102,11 @@ cdef inline bint fits(cnp.ndarray out, cnp.ndarray array) noexcept:
         and (out_start + cnp.PyArray_NBYTES(out) <= start or start + cnp.PyArray_NBYTES(array) <= out_start))
 
 
+cdef inline cnp.ndarray new_result(Caster caster, cnp.ndarray array):
+    Py_INCREF(caster.dst_dtype)  # the call takes it over
+    return PyArray_SimpleNewFromDescr(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), caster.dst_dtype)
+
+
 cdef object run_ordinary(Caster caster, cnp.ndarray array, cnp.ndarray out):
     cdef Plan plan = caster.plan
     cdef Py_ssize_t n = cnp.PyArray_SIZE(array)
@@ -128,10 +133,7 @@ cdef object call(object self, PyObject *const *args, size_t nargsf, PyObject *na
         array = <cnp.ndarray>args[0]
         takes_out = given + named == 2 and (named == 0 or (<tuple>names)[0] == "out")
         if given + named == 1 or (takes_out and args[1] == <PyObject *>None):
-            Py_INCREF(caster.dst_dtype)  # the call takes it over
-            out = PyArray_SimpleNewFromDescr(
-                cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), caster.dst_dtype)
-            return run_ordinary(caster, array, out)
+            return run_ordinary(caster, array, new_result(caster, array))
         if takes_out and is_ordinary(<object>args[1], caster.dst_dtype):
             out = <cnp.ndarray>args[1]
             if fits(out, array):
@@ -139,6 +141,41 @@ cdef object call(object self, PyObject *const *args, size_t nargsf, PyObject *na
     return caster.__call__(
         *[<object>args[i] for i in range(given)],
         **{(<tuple>names)[i]: <object>args[given + i] for i in range(named)})
+
+
+# What plain calls of `cast` have used, by dtype of x, destination and policy: no name is looked up twice.
+cdef dict _remembered = {}
+
+
+def remember(Caster caster not None, cnp.dtype x_dtype not None, dtype, rounding, overflow, nan):
+    """Let `recall` find a caster."""
+    _remembered[x_dtype, dtype, rounding, overflow, nan] = caster
+
+
+def is_plain(x, src, copy, packed, shape, threads):
+    """Whether a call of `cast` asks for no more than dtypes and a policy can say."""
+    return (
+        cnp.PyArray_CheckExact(x) and src is None and shape is None and copy is True and packed is False
+        and type(threads) is int and threads == 1)
+
+
+def recall(x, dtype, rounding, overflow, nan, src, out, copy, packed, shape, threads):
+    """Do a plain call of `cast` that was remembered; None for any other."""
+    cdef Caster caster
+    if not is_plain(x, src, copy, packed, shape, threads):
+        return None
+    try:
+        caster = _remembered.get((<object>cnp.PyArray_DESCR(<cnp.ndarray>x), dtype, rounding, overflow, nan))
+    except TypeError:  # an argument that cannot be a key is no name either
+        return None
+    if caster is None:
+        return None
+    if is_ordinary(x, caster.src_dtype):
+        if out is None:
+            return run_ordinary(caster, <cnp.ndarray>x, new_result(caster, <cnp.ndarray>x))
+        if is_ordinary(out, caster.dst_dtype) and fits(<cnp.ndarray>out, <cnp.ndarray>x):
+            return run_ordinary(caster, <cnp.ndarray>x, <cnp.ndarray>out)
+    return caster.careful(caster, x, out, 1)
 
 
 cdef Caster _example = Caster.__new__(Caster, Plan((), 1, 1), None, None, None, cnp.dtype("u1"), cnp.dtype("u1"), None)
