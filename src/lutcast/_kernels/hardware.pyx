@@ -85,7 +85,8 @@ cdef void integer_to_float32(const number *src, uint32_t *dst, Py_ssize_t n, con
     cdef Py_ssize_t i
     for i in range(n):
         if number is uint32_t:
-            dst[i] = float_bits(<float><int64_t>src[i])
+            # Compilers take this apart into sums, which toward negative make -0 of 0.
+            dst[i] = float_bits(<float><int64_t>src[i]) if src[i] else 0
         else:
             dst[i] = float_bits(<float>src[i])
     fpu_leave(saved)
@@ -96,7 +97,7 @@ cdef void integer_to_float64(const number *src, uint64_t *dst, Py_ssize_t n, con
     cdef Py_ssize_t i
     for i in range(n):
         if number is uint32_t:
-            dst[i] = double_bits(<double><int64_t>src[i])
+            dst[i] = double_bits(<double><int64_t>src[i]) if src[i] else 0
         else:
             dst[i] = double_bits(<double>src[i])
     fpu_leave(saved)
