@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from . import exact, tables
 from ._kernels import LOOPS, USES_F16C, USES_STEPS, Plan
-from .formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, HIFLOAT8, UINT64, Format
+from .formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, UINT64, Format
 from .policy import Overflow, Policy, Rounding, resolve
 from .steps import steps
 from .store import Table
@@ -109,10 +109,10 @@ def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
         return [_decode(src, policy)]
     if dst.is_narrow and not (_converts_well(src) and _converts(dst, policy)):
         link = _look_up(src, dst, policy)
-        if link.steps is None and src is FLOAT16 and dst is HIFLOAT8 and USES_STEPS and USES_F16C:
-            # float16's smallest numbers are too dense for steps, bfloat16's are not.
-            wide = _by_way_of_odd(FLOAT32, dst, policy) if policy.rounding is not Rounding.HYBRID else []
-            if wide and wide[-1].steps is not None:
+        if link.steps is None and USES_STEPS and dst.kind == "float" and policy.rounding is not Rounding.HYBRID:
+            # Integers, and to hifloat8 float16's smallest numbers, are too dense for steps; bfloat16 is not.
+            wide = _chain(FLOAT32, dst, policy)
+            if wide[-1].steps is not None:
                 return [_decode(src, EXACT), *wide]
         return [link]
     if src.kind == "int" and dst is FLOAT64:

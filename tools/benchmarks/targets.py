@@ -109,7 +109,7 @@ def _all_pairs(casts: list[Result]) -> list[Target]:
 def _shares(results: list[Result]) -> list[Target]:
     """Judge shares of memcpy, in cache."""
     flags = cpu_flags()
-    has_vbmi, has_v4 = "avx512_vbmi" in flags, flags >= V4
+    has_vbmi, has_v4 = "avx512vbmi" in flags, flags >= V4
     if not has_v4:
         return [Target("2-4 shares of memcpy", None, "this processor has no AVX-512")]
 

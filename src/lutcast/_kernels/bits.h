@@ -3,6 +3,18 @@
 #define LUTCAST_BITS_H
 
 #include <stdint.h>
+#include <string.h>
+
+/* Two bytes as one number, the first in its low half: compilers do many of these at once. */
+static inline uint16_t lutcast_read_pair(const uint8_t *bytes)
+{
+    uint16_t pair;
+    memcpy(&pair, bytes, sizeof pair);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    pair = (uint16_t)(pair << 8 | pair >> 8);
+#endif
+    return pair;
+}
 
 /* Leading zeros of a non-zero word. */
 static inline uint64_t lutcast_clz64_scalar(uint64_t word)

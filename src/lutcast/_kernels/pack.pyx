@@ -1,19 +1,24 @@
 """Packing of 2-, 4- and 6-bit codes; both directions begin at a whole byte."""
 
-from libc.stdint cimport uint8_t, uint32_t, uintptr_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uintptr_t
 
 from lutcast._kernels.loop cimport Params
+
+cdef extern from "bits.h" nogil:
+    uint16_t read_pair "lutcast_read_pair"(const uint8_t *bytes)
 
 
 cdef inline void pack_codes(const uint8_t *src, uint8_t *dst, Py_ssize_t n, int bits) noexcept nogil:
     cdef Py_ssize_t i, groups
+    cdef uint16_t pair
     cdef uint32_t held = 0
     cdef int count = 0
     cdef uint8_t mask = <uint8_t>((1 << bits) - 1)
     if bits == 4:
         groups = n // 2
         for i in range(groups):
-            dst[i] = (src[2 * i] & 15) | <uint8_t>(src[2 * i + 1] << 4)
+            pair = read_pair(src + 2 * i)
+            dst[i] = <uint8_t>((pair & 15) | ((pair >> 4) & 0xF0))
         src, dst, n = src + 2 * groups, dst + groups, n - 2 * groups
     elif bits == 2:
         groups = n // 4
