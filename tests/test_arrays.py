@@ -102,7 +102,7 @@ def test_src_that_contradicts_the_dtype(fmt):
         if is_own or (x.dtype.kind == "u" and x.itemsize == fmt.itemsize and fmt.kind != "complex"):
             assert lutcast.cast(x, fmt, src=fmt).dtype == array_dtype(fmt)
         else:
-            with pytest.raises(ValueError, match=rf"^x: dtype \S+ with src='{fmt.name}'; it takes .* or codes as uint"):
+            with pytest.raises(ValueError, match=rf"^x: dtype \S+ given for {fmt.name}; it takes .* or codes as uint"):
                 lutcast.cast(x, fmt, src=fmt)
 
 

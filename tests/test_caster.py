@@ -83,7 +83,7 @@ def test_lists_and_python_numbers_have_the_format_that_numpy_gives_them():
 )
 def test_another_format_is_refused(x):
     out = np.full(np.shape(x), 7, np.float16)
-    with pytest.raises(ValueError, match=r"^x: dtype \S+ with src='float32'; it takes float32 or codes as uint32$"):
+    with pytest.raises(ValueError, match=r"^x: dtype \S+ given for float32; it takes float32 or codes as uint32$"):
         lutcast.caster("float32", "float16")(x, out)
     assert (out == 7).all()
 

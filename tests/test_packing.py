@@ -215,5 +215,5 @@ def test_threads_share_packed_elements(fmt, odd):
 
 def test_pack_by_dtype_and_its_errors():
     assert lutcast.pack(np.array([1, -1], ml_dtypes.int4)).tolist() == [0xF1]
-    with pytest.raises(ValueError, match=r"^x: dtype float32 with src='int4'; it takes int4 or codes as uint8$"):
+    with pytest.raises(ValueError, match=r"^x: dtype float32 given for int4; it takes int4 or codes as uint8$"):
         lutcast.pack(np.zeros(3, np.float32), "int4")

@@ -47,7 +47,7 @@ def as_array(x: object, src: object = None, argument: str = "x") -> tuple[Array,
     if expected is not None and found is not expected:
         if not holds_codes(array.dtype, expected):
             raise ValueError(
-                f"{argument}: dtype {array.dtype} with src={expected.name!r}; "
+                f"{argument}: dtype {array.dtype} given for {expected.name}; "
                 f"it takes {array_dtype(expected)} or codes as uint{8 * expected.itemsize}"
             )
         return array, expected
