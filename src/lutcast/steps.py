@@ -31,7 +31,9 @@ def steps(src: Format, dst: Format, table: Table) -> Table | None:
     positive, negative = table[:MAGNITUDES], table[MAGNITUDES:]
     signs = _sign_rule(positive, negative, dst)
     halves = [positive] if signs else [positive, negative]
-    for place_bits in (8, 7, 6, 5, 4):
+    # A block that leaves all but one fraction bit of the destination to its number has two steps.
+    likely = min(src.fraction_bits + 1 - dst.fraction_bits, 8)
+    for place_bits in sorted((8, 7, 6, 5, 4), key=lambda bits: bits != likely):
         window = _window(halves, place_bits, src)
         blocks = window["blocks"] * len(halves)
         if blocks > 256 or (len(halves) == 2 and window["blocks"] > 128):
