@@ -129,9 +129,7 @@ def test_src_names_the_format_of_codes():
     codes = torch.tensor([0x38, 0xB8], dtype=torch.uint8)
     assert lutcast.cast(codes, "float32", src="float8_e4m3fn").tolist() == [1, -1]
     assert lutcast.cast(codes.view(torch.float8_e4m3fn), "float32", src=torch.float8_e4m3fn).tolist() == [1, -1]
-    with pytest.raises(
-        ValueError, match=r"^x: dtype bfloat16 given for float16; it takes float16 or codes as uint16$"
-    ):
+    with pytest.raises(ValueError, match=r"^x: dtype bfloat16 given for float16; it takes float16 or codes as uint16$"):
         lutcast.cast(torch.zeros(2, dtype=torch.bfloat16), "float32", src="float16")
 
 
