@@ -103,11 +103,11 @@ def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
 
 
 def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
-    if src is BFLOAT16 and dst.kind == "int" and _fast_integer_loop(src, dst, policy) and USES_F16C:
-        return _to_integer(src, dst, policy)
     if dst is FLOAT32:
         return [_decode(src, policy)]
-    if dst.is_narrow and not (_converts_well(src) and _converts(dst, policy)):
+    if src is BFLOAT16 and dst.kind == "int" and USES_F16C and _fast_integer_loop(src, dst, policy):
+        return _to_integer(src, dst, policy)
+    if dst.is_narrow and not _converts(dst, policy):
         link = _look_up(src, dst, policy)
         if link.steps is None and USES_STEPS and dst.kind == "float" and policy.rounding is not Rounding.HYBRID:
             # Integers, and to hifloat8 float16's smallest numbers, are too dense for steps; bfloat16 is not.
@@ -120,18 +120,13 @@ def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
     return [_decode(src, EXACT), *_chain(FLOAT32, dst, policy)]
 
 
-def _converts_well(src: Format) -> bool:
-    """Whether the processor decodes a 16-bit format faster than a table does."""
-    return USES_F16C or src is BFLOAT16
-
-
 def _converts(dst: Format, policy: Policy) -> bool:
-    """Whether there is a fast loop from float32 to a narrow format under a policy."""
+    """Whether the processor converts to a format, by way of float32, faster than a table is read."""
+    if not USES_F16C:
+        return False
     if dst is FLOAT16:
-        return USES_F16C and policy.rounding in DIRECTIONS
-    if dst.kind == "int":
-        return USES_F16C and _fast_integer_loop(FLOAT32, dst, policy) is not None
-    return dst is BFLOAT16 and USES_F16C
+        return policy.rounding in DIRECTIONS
+    return dst is BFLOAT16 or (dst.kind == "int" and _fast_integer_loop(FLOAT32, dst, policy) is not None)
 
 
 def _decode(src: Format, policy: Policy) -> Link:
