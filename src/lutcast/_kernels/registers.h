@@ -31,6 +31,13 @@ typedef struct {
 #define LUTCAST_HAS_REGISTER_TABLES 1
 #define LUTCAST_INLINE static inline __attribute__((always_inline))
 
+/* Two turns at once: loads that cross cache lines need not wait for the stores of the turn before. */
+#if defined(__clang__)
+#define LUTCAST_TWO_TURNS _Pragma("unroll 2")
+#else
+#define LUTCAST_TWO_TURNS _Pragma("GCC unroll 2")
+#endif
+
 /* Elements from which on it pays to cut a table of words into planes of bytes. */
 #define LUTCAST_WORTH_PLANES 512
 
@@ -74,6 +81,7 @@ static inline Py_ssize_t lutcast_vector_lookup_8_8(const uint8_t *src, uint8_t *
 {
     const lutcast_bytes bytes = lutcast_load_bytes(table);
     Py_ssize_t i = 0;
+    LUTCAST_TWO_TURNS
     for (; i + 64 <= n; i += 64)
         _mm512_storeu_si512(dst + i, lutcast_look_up(&bytes, _mm512_loadu_si512(src + i), 1));
     if (i < n) {
@@ -103,6 +111,7 @@ LUTCAST_INLINE Py_ssize_t lutcast_two_planes(
         }
         index[j] = _mm512_loadu_si512(bytes);
     }
+    LUTCAST_TWO_TURNS
     for (; i + 64 <= n; i += 64) {
         __m512i code = _mm512_loadu_si512(src + i);
         __m512i a = lutcast_look_up(&low, code, 1), b = lutcast_look_up(&high, code, 1);

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Two that the library loads when it first needs them: here before any work, as an interrupt inside
+# an import is not ours to catch.
+import concurrent.futures  # noqa: F401
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import lutcast
+import lutcast.losses
 
 from .atomic import check_destination, replacing
 from .containers import container_of
