@@ -43,6 +43,10 @@ DIRECTIONS = {
 }
 
 
+# Policies under which the processor's conversion to float16 is the definition's.
+CONVERTED = tuple(Policy(rounding, Overflow.IEEE) for rounding in DIRECTIONS)
+
+
 class Link(NamedTuple):
     """One loop of a chain."""
 
@@ -152,6 +156,10 @@ def _look_up(src: Format, dst: Format, policy: Policy) -> Link:
 
 def _to_narrow_float(src: Format, dst: Format, policy: Policy) -> list[Link]:
     """To a float of 16 bits or fewer."""
+    direct = f"{src.name}_to_{dst.name}"
+    if dst.bits == 16 and direct in LOOPS and (dst is BFLOAT16 or policy in CONVERTED):
+        params = NOTHING | _rounding(policy.rounding) | _float_limits(dst, policy)
+        return [Link(direct, params | (_source(src) if src.kind == "float" else {}))]
     if src is not FLOAT32 and f"{src.name}_to_odd_float32" in LOOPS:
         return [Link(f"{src.name}_to_odd_float32", NOTHING), *_to_narrow_float(FLOAT32, dst, policy)]
     if dst.bits <= 8:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from importlib import import_module, util
 
-from .caster import Caster, is_plain, recall, remember
+from .caster import Caster, Front, remember
 from .cpu import supported
 from .pipeline import Plan, use_packing
 from .tile import tile_into
@@ -42,9 +42,8 @@ __all__ = [
     "USES_STEPS",
     "VARIANT",
     "Caster",
+    "Front",
     "Plan",
-    "is_plain",
-    "recall",
     "remember",
     "supported",
     "tile_into",

@@ -21,14 +21,24 @@ cdef extern from "fpu.h" nogil:
 cdef extern from "convert.h" nogil:
     Py_ssize_t vector_float32_to_float16 "lutcast_vector_float32_to_float16"(
         const uint32_t *src, uint16_t *dst, Py_ssize_t n, uint64_t infinity, uint64_t nan_keep)
-    Py_ssize_t vector_float32_to_bfloat16 "lutcast_vector_float32_to_bfloat16"(
-        const uint32_t *src, uint16_t *dst, Py_ssize_t n,
+    const bint HAS_AVX512 "LUTCAST_HAS_AVX512"
+    const int FLOAT32 "LUTCAST_FLOAT32"
+    const int FLOAT64 "LUTCAST_FLOAT64"
+    const int INT32 "LUTCAST_INT32"
+    Py_ssize_t vector_to_float16 "lutcast_vector_to_float16"(
+        const void *src, uint16_t *dst, Py_ssize_t n, int source)
+    Py_ssize_t vector_to_bfloat16 "lutcast_vector_to_bfloat16"(
+        const void *src, uint16_t *dst, Py_ssize_t n, int source,
         uint32_t positive, uint32_t negative, uint32_t tie_even, uint32_t odd, uint32_t saturate, uint32_t nan_keep)
     Py_ssize_t vector_float32_to_float64 "lutcast_vector_float32_to_float64"(
         const uint32_t *src, uint64_t *dst, Py_ssize_t n)
 
 ctypedef fused float_word:
     uint32_t
+    uint64_t
+
+ctypedef fused wide:
+    int32_t
     uint64_t
 
 ctypedef fused integer:
@@ -67,18 +77,25 @@ cdef void float32_to_float16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, c
     float_to_float[uint32_t, uint16_t](src + done, dst + done, n - done, params)
 
 
+cdef Py_ssize_t cut_words(
+    const void *src, uint16_t *dst, Py_ssize_t n, int source, const Params *p,
+) noexcept nogil:
+    """Let the vector unit round to bfloat16; return how many elements it did."""
+    cdef uint32_t nearest = (0x7FFF & <uint32_t>p.nearest) + (1 & <uint32_t>p.tie_away)
+    cdef unsigned int saved = fpu_enter(0)
+    cdef Py_ssize_t done = vector_to_bfloat16(
+        src, dst, n, source, nearest + (0xFFFF & <uint32_t>p.away[0]), nearest + (0xFFFF & <uint32_t>p.away[1]),
+        <uint32_t>p.tie_even & 1, <uint32_t>p.odd, <uint32_t>(p.infinity[0] != 0x7F80), <uint32_t>p.nan_keep)
+    fpu_leave(saved)
+    return done
+
+
 cdef void float32_to_bfloat16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     """Cut the word in two: the exponent is the same, so a carry into it is right."""
     cdef Params p = params[0]
     cdef uint32_t magnitude, negative, result
-    cdef uint32_t nearest = (0x7FFF & <uint32_t>p.nearest) + (1 & <uint32_t>p.tie_away)
-    cdef unsigned int saved = fpu_enter(0)  # for its comparison of NaNs
     cdef Py_ssize_t i
-    cdef Py_ssize_t done = vector_float32_to_bfloat16(
-        src, dst, n, nearest + (0xFFFF & <uint32_t>p.away[0]), nearest + (0xFFFF & <uint32_t>p.away[1]),
-        <uint32_t>p.tie_even & 1, <uint32_t>p.odd, <uint32_t>(p.infinity[0] != 0x7F80), <uint32_t>p.nan_keep)
-    fpu_leave(saved)
-    for i in range(done, n):
+    for i in range(cut_words(src, dst, n, FLOAT32, params), n):
         negative = src[i] >> 31
         magnitude = src[i] & <uint32_t>0x7FFFFFFF
         result = rounded_shift[uint32_t](magnitude, 16, negative, &p)
@@ -88,6 +105,37 @@ cdef void float32_to_bfloat16(const uint32_t *src, uint16_t *dst, Py_ssize_t n, 
             <uint32_t>p.infinity[1] if negative else <uint32_t>p.infinity[0])
         dst[i] = <uint16_t>(result if magnitude <= 0x7F800000 else (
             (src[i] >> 16) | <uint32_t>0x40) & <uint32_t>p.nan_keep)
+
+
+cdef Py_ssize_t halves(const void *src, uint16_t *dst, Py_ssize_t n, int source, const Params *p) noexcept nogil:
+    """Let the vector unit round to float16; return how many elements it did."""
+    cdef Py_ssize_t done = 0
+    cdef unsigned int saved
+    if p.direction >= 0 and p.infinity[0] == 0x7C00 and p.nan_keep != 0:
+        saved = fpu_enter(p.direction)
+        done = vector_to_float16(src, dst, n, source)
+        fpu_leave(saved)
+    return done
+
+
+cdef void wide_to_bfloat16(const wide *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef Py_ssize_t done
+    if wide is uint64_t:
+        done = cut_words(src, dst, n, FLOAT64, params)
+        float_to_float[uint64_t, uint16_t](src + done, dst + done, n - done, params)
+    else:
+        done = cut_words(src, dst, n, INT32, params)
+        integer_to_float[int32_t, uint16_t](src + done, dst + done, n - done, params)
+
+
+cdef void wide_to_float16(const wide *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    cdef Py_ssize_t done
+    if wide is uint64_t:
+        done = halves(src, dst, n, FLOAT64, params)
+        float_to_float[uint64_t, uint16_t](src + done, dst + done, n - done, params)
+    else:
+        done = halves(src, dst, n, INT32, params)
+        integer_to_float[int32_t, uint16_t](src + done, dst + done, n - done, params)
 
 
 cdef void bfloat16_to_float32(const uint16_t *src, uint32_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
@@ -341,3 +389,10 @@ LOOPS = {
     "integral_32": <uintptr_t>&round_to_integral[uint32_t],
     "integral_64": <uintptr_t>&round_to_integral[uint64_t],
 }
+
+if HAS_AVX512:
+    # One loop where otherwise float32 lies between, rounded to odd.
+    LOOPS["float64_to_bfloat16"] = <uintptr_t>&wide_to_bfloat16[uint64_t]
+    LOOPS["float64_to_float16"] = <uintptr_t>&wide_to_float16[uint64_t]
+    LOOPS["int32_to_bfloat16"] = <uintptr_t>&wide_to_bfloat16[int32_t]
+    LOOPS["int32_to_float16"] = <uintptr_t>&wide_to_float16[int32_t]

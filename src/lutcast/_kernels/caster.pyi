@@ -11,20 +11,11 @@ from lutcast.policy import Policy
 def remember(
     caster: Caster, x_dtype: np.dtype[Any], dtype: object, rounding: object, overflow: object, nan: object
 ) -> None: ...
-def is_plain(x: object, src: object, copy: object, packed: object, shape: object, threads: object) -> bool: ...
-def recall(
-    x: object,
-    dtype: object,
-    rounding: object,
-    overflow: object,
-    nan: object,
-    src: object,
-    out: object,
-    copy: object,
-    packed: object,
-    shape: object,
-    threads: object,
-) -> NDArray[Any] | None: ...
+
+@final
+class Front:
+    def __new__(cls, function: Callable[..., Any]) -> Front: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final
 class Caster:

@@ -4,6 +4,8 @@ Ordinary is: ndarrays of exactly the two dtypes, contiguous in C order, aligned,
 else takes the careful way, a Python function.
 """
 
+from functools import update_wrapper
+
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
@@ -24,6 +26,7 @@ cdef extern from *:
     """
     void give_vectorcall "lutcast_give_vectorcall"(PyTypeObject *type, Py_ssize_t offset)
     Py_ssize_t PyVectorcall_NARGS(size_t nargsf)
+    object PyObject_Vectorcall(object callable, PyObject *const *args, size_t nargsf, PyObject *names)
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_SimpleNewFromDescr(int ndim, cnp.npy_intp *dims, cnp.dtype descr)
@@ -148,36 +151,73 @@ cdef dict _remembered = {}
 
 
 def remember(Caster caster not None, cnp.dtype x_dtype not None, dtype, rounding, overflow, nan):
-    """Let `recall` find a caster."""
+    """Let later plain calls of `cast` find a caster."""
     _remembered[x_dtype, dtype, rounding, overflow, nan] = caster
 
 
-def is_plain(x, src, copy, packed, shape, threads):
-    """Whether a call of `cast` asks for no more than dtypes and a policy can say."""
-    return (
-        cnp.PyArray_CheckExact(x) and src is None and shape is None and copy is True and packed is False
-        and type(threads) is int and threads == 1)
+cdef class Front:
+    """The function `cast`, with a short way for calls that were made before.
+
+    Short is the way of ``cast(x, dtype)`` with ``rounding``, ``overflow``, ``nan`` and ``out`` at most,
+    where x is an ndarray. All others go to the function itself.
+    """
+
+    cdef VectorCall vectorcall
+    cdef object function
+    cdef dict __dict__
+
+    def __cinit__(self, function):
+        self.vectorcall = front
+        self.function = function
+        update_wrapper(self, function)
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)
+
+    def __repr__(self):
+        return f"<function {self.__qualname__}>"
+
+    def __reduce__(self):
+        return self.__qualname__  # found by its name, as any function
 
 
-def recall(x, dtype, rounding, overflow, nan, src, out, copy, packed, shape, threads):
-    """Do a plain call of `cast` that was remembered; None for any other."""
-    cdef Caster caster
-    if not is_plain(x, src, copy, packed, shape, threads):
-        return None
-    try:
-        caster = _remembered.get((<object>cnp.PyArray_DESCR(<cnp.ndarray>x), dtype, rounding, overflow, nan))
-    except TypeError:  # an argument that cannot be a key is no name either
-        return None
+cdef object front(object self, PyObject *const *args, size_t nargsf, PyObject *names):
+    cdef Front owner = <Front>self
+    cdef Py_ssize_t named = 0 if names == NULL else len(<tuple>names)
+    cdef object rounding = None, overflow = None, nan = "keep", out = None, name
+    cdef Caster caster = None
+    cdef Py_ssize_t i
+    if PyVectorcall_NARGS(nargsf) == 2 and cnp.PyArray_CheckExact(<object>args[0]):
+        for i in range(named):
+            name = (<tuple>names)[i]
+            if name == "out":
+                out = <object>args[2 + i]
+            elif name == "rounding":
+                rounding = <object>args[2 + i]
+            elif name == "overflow":
+                overflow = <object>args[2 + i]
+            elif name == "nan":
+                nan = <object>args[2 + i]
+            else:
+                return PyObject_Vectorcall(owner.function, args, nargsf, names)
+        try:
+            caster = _remembered.get(
+                (<object>cnp.PyArray_DESCR(<cnp.ndarray>args[0]), <object>args[1], rounding, overflow, nan))
+        except TypeError:  # an argument that cannot be a key is no name either
+            pass
     if caster is None:
-        return None
-    if is_ordinary(x, caster.src_dtype):
+        return PyObject_Vectorcall(owner.function, args, nargsf, names)
+    if is_ordinary(<object>args[0], caster.src_dtype):
         if out is None:
-            return run_ordinary(caster, <cnp.ndarray>x, new_result(caster, <cnp.ndarray>x))
-        if is_ordinary(out, caster.dst_dtype) and fits(<cnp.ndarray>out, <cnp.ndarray>x):
-            return run_ordinary(caster, <cnp.ndarray>x, <cnp.ndarray>out)
-    return caster.careful(caster, x, out, 1)
+            return run_ordinary(caster, <cnp.ndarray>args[0], new_result(caster, <cnp.ndarray>args[0]))
+        if is_ordinary(out, caster.dst_dtype) and fits(<cnp.ndarray>out, <cnp.ndarray>args[0]):
+            return run_ordinary(caster, <cnp.ndarray>args[0], <cnp.ndarray>out)
+    return caster.careful(caster, <object>args[0], out, 1)
 
 
 cdef Caster _example = Caster.__new__(Caster, Plan((), 1, 1), None, None, None, cnp.dtype("u1"), cnp.dtype("u1"), None)
 give_vectorcall(<PyTypeObject *>Caster, <char *>&_example.vectorcall - <char *><PyObject *>_example)
 _example = None
+cdef Front _other = Front.__new__(Front, remember)
+give_vectorcall(<PyTypeObject *>Front, <char *>&_other.vectorcall - <char *><PyObject *>_other)
+_other = None

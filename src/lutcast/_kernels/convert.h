@@ -22,6 +22,36 @@
 #define LUTCAST_HAS_F16C 0
 #endif
 
+/* Sources that are rounded to odd at float32 on their way. */
+enum { LUTCAST_FLOAT32, LUTCAST_FLOAT64, LUTCAST_INT32 };
+
+#if LUTCAST_HAS_AVX512
+static inline __m256i lutcast_odd_double(const double *src)
+{
+    const int toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+    __m512d x = _mm512_loadu_pd(src);
+    __m256 narrow = _mm512_cvt_roundpd_ps(x, toward_zero);
+    __mmask8 is_lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(narrow), x, _CMP_NEQ_OQ);
+    return _mm256_or_si256(_mm256_castps_si256(narrow), _mm256_maskz_set1_epi32(is_lost, 1));
+}
+
+/* Load 16 numbers as float32, rounded to odd where they are not. */
+static inline __attribute__((always_inline)) __m512i lutcast_load_odd(const void *src, Py_ssize_t at, const int source)
+{
+    if (source == LUTCAST_FLOAT64) {
+        const double *from = (const double *)src + at;
+        return _mm512_inserti64x4(_mm512_castsi256_si512(lutcast_odd_double(from)), lutcast_odd_double(from + 8), 1);
+    }
+    __m512i x = _mm512_loadu_si512((const uint32_t *)src + at);
+    if (source == LUTCAST_INT32) {
+        __m512 narrow = _mm512_cvt_roundepi32_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        __mmask16 is_lost = _mm512_cmpneq_epi32_mask(_mm512_cvttps_epi32(narrow), x);
+        return _mm512_or_si512(_mm512_castps_si512(narrow), _mm512_maskz_set1_epi32(is_lost, 1));
+    }
+    return x;
+}
+#endif
+
 /* ------------------------------------------------------------------ float16 */
 
 /* A NaN keeps its sign and payload and becomes quiet. */
@@ -38,21 +68,40 @@ static inline Py_ssize_t lutcast_vector_float16_to_float32(const uint16_t *src, 
     return i;
 }
 
+#if LUTCAST_HAS_AVX512
+static inline __attribute__((always_inline)) Py_ssize_t lutcast_halves(
+    const void *src, uint16_t *dst, Py_ssize_t n, const int source)
+{
+    Py_ssize_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        __m512 a = _mm512_castsi512_ps(lutcast_load_odd(src, i, source));
+        __m512 b = _mm512_castsi512_ps(lutcast_load_odd(src, i + 16, source));
+        _mm256_storeu_si256((__m256i *)(dst + i), _mm512_cvtps_ph(a, _MM_FROUND_CUR_DIRECTION));
+        _mm256_storeu_si256((__m256i *)(dst + i + 16), _mm512_cvtps_ph(b, _MM_FROUND_CUR_DIRECTION));
+    }
+    return i;
+}
+#endif
+
+/* For policies that keep infinity and NaN. `source` as for bfloat16. */
+static inline Py_ssize_t lutcast_vector_to_float16(const void *src, uint16_t *dst, Py_ssize_t n, const int source)
+{
+#if LUTCAST_HAS_AVX512
+    switch (source) {
+    case LUTCAST_FLOAT32: return lutcast_halves(src, dst, n, LUTCAST_FLOAT32);
+    case LUTCAST_FLOAT64: return lutcast_halves(src, dst, n, LUTCAST_FLOAT64);
+    default: return lutcast_halves(src, dst, n, LUTCAST_INT32);
+    }
+#else
+    return 0;
+#endif
+}
+
 /* Then infinity becomes `infinity`, and NaN is masked with `nan_keep`. */
 static inline Py_ssize_t lutcast_vector_float32_to_float16(
     const uint32_t *src, uint16_t *dst, Py_ssize_t n, uint64_t infinity, uint64_t nan_keep)
 {
-    Py_ssize_t i = 0;
-#if LUTCAST_HAS_AVX512
-    if (infinity == 0x7C00 && nan_keep) {
-        for (; i + 32 <= n; i += 32) {
-            __m256i a = _mm512_cvtps_ph(_mm512_loadu_ps(src + i), _MM_FROUND_CUR_DIRECTION);
-            __m256i b = _mm512_cvtps_ph(_mm512_loadu_ps(src + i + 16), _MM_FROUND_CUR_DIRECTION);
-            _mm256_storeu_si256((__m256i *)(dst + i), a);
-            _mm256_storeu_si256((__m256i *)(dst + i + 16), b);
-        }
-    }
-#endif
+    Py_ssize_t i = infinity == 0x7C00 && nan_keep ? lutcast_vector_to_float16(src, dst, n, LUTCAST_FLOAT32) : 0;
 #if LUTCAST_HAS_F16C
     const __m128i magnitude = _mm_set1_epi16(0x7FFF), infinite = _mm_set1_epi16(0x7C00);
     const __m128i change = _mm_set1_epi16((short)(0x7C00 ^ infinity)), drop = _mm_set1_epi16((short)~nan_keep);
@@ -78,9 +127,8 @@ typedef struct {
 #if LUTCAST_HAS_AVX512
 /* Round 16 words; overflow by carry is infinity, as IEEE 754 has it. `plain`: nearest, NaN kept. */
 static inline __attribute__((always_inline)) __m512i lutcast_cut_words(
-    const uint32_t *src, const lutcast_cut *cut, const int plain)
+    __m512i x, const lutcast_cut *cut, const int plain)
 {
-    __m512i x = _mm512_loadu_si512(src);
     __mmask16 is_nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
     __m512i top = _mm512_srli_epi32(x, 16);
     __m512i bias = _mm512_set1_epi32((int)cut->positive);
@@ -98,14 +146,15 @@ static inline __attribute__((always_inline)) __m512i lutcast_cut_words(
 }
 
 static inline __attribute__((always_inline)) Py_ssize_t lutcast_cut_all(
-    const uint32_t *src, uint16_t *dst, Py_ssize_t n, const lutcast_cut *cut, const int plain)
+    const void *src, uint16_t *dst, Py_ssize_t n, const lutcast_cut *cut, const int plain, const int source)
 {
     const __m512i words = _mm512_set_epi16(
         62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32,
         30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     Py_ssize_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        __m512i a = lutcast_cut_words(src + i, cut, plain), b = lutcast_cut_words(src + i + 16, cut, plain);
+        __m512i a = lutcast_cut_words(lutcast_load_odd(src, i, source), cut, plain);
+        __m512i b = lutcast_cut_words(lutcast_load_odd(src, i + 16, source), cut, plain);
         __m512i result = _mm512_permutex2var_epi16(a, words, b);
         if (!plain) {
             __m512i magnitude = _mm512_and_si512(result, _mm512_set1_epi16(0x7FFF));
@@ -118,15 +167,22 @@ static inline __attribute__((always_inline)) Py_ssize_t lutcast_cut_all(
 }
 #endif
 
-static inline Py_ssize_t lutcast_vector_float32_to_bfloat16(
-    const uint32_t *src, uint16_t *dst, Py_ssize_t n,
+/* `source`: LUTCAST_FLOAT32, LUTCAST_FLOAT64 or LUTCAST_INT32. */
+static inline Py_ssize_t lutcast_vector_to_bfloat16(
+    const void *src, uint16_t *dst, Py_ssize_t n, const int source,
     uint32_t positive, uint32_t negative, uint32_t tie_even, uint32_t odd, uint32_t saturate, uint32_t nan_keep)
 {
 #if LUTCAST_HAS_AVX512
     const lutcast_cut cut = {positive, negative, tie_even, odd, saturate, nan_keep};
-    if (positive == negative && !odd && !saturate && nan_keep)
-        return lutcast_cut_all(src, dst, n, &cut, 1);
-    return lutcast_cut_all(src, dst, n, &cut, 0);
+    const int plain = positive == negative && !odd && !saturate && nan_keep;
+    switch (source) {
+    case LUTCAST_FLOAT32:
+        return plain ? lutcast_cut_all(src, dst, n, &cut, 1, LUTCAST_FLOAT32) : lutcast_cut_all(src, dst, n, &cut, 0, LUTCAST_FLOAT32);
+    case LUTCAST_FLOAT64:
+        return plain ? lutcast_cut_all(src, dst, n, &cut, 1, LUTCAST_FLOAT64) : lutcast_cut_all(src, dst, n, &cut, 0, LUTCAST_FLOAT64);
+    default:
+        return plain ? lutcast_cut_all(src, dst, n, &cut, 1, LUTCAST_INT32) : lutcast_cut_all(src, dst, n, &cut, 0, LUTCAST_INT32);
+    }
 #else
     return 0;
 #endif

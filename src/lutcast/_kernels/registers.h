@@ -151,6 +151,46 @@ static inline Py_ssize_t lutcast_four_planes(const uint8_t *src, uint8_t *dst, P
     return i;
 }
 
+/* Words of 32 or 64 bits that extend one of 16: integers from floats of few bits. */
+LUTCAST_INLINE Py_ssize_t lutcast_extended_planes(
+    const uint8_t *src, uint8_t *dst, Py_ssize_t n, const void *table, const int width)
+{
+    const lutcast_bytes low = lutcast_load_plane(table, width, 0), high = lutcast_load_plane(table, width, 1);
+    uint8_t index[128];
+    Py_ssize_t i = 0;
+    for (int j = 0; j < 64; j++) {
+        index[2 * j] = (uint8_t)j;
+        index[2 * j + 1] = (uint8_t)(j + 64);
+    }
+    const __m512i lower = _mm512_loadu_si512(index), upper = _mm512_loadu_si512(index + 64);
+    for (; i + 64 <= n; i += 64) {
+        __m512i code = _mm512_loadu_si512(src + i);
+        __m512i a = lutcast_look_up(&low, code, 1), b = lutcast_look_up(&high, code, 1);
+        int16_t words[64];
+        _mm512_storeu_si512(words, _mm512_permutex2var_epi8(a, lower, b));
+        _mm512_storeu_si512(words + 32, _mm512_permutex2var_epi8(a, upper, b));
+        for (int j = 0; j < width; j++)
+            if (width == 4) {
+                __m256i part = _mm256_loadu_si256((const __m256i *)(words + 16 * j));
+                _mm512_storeu_si512(dst + 4 * i + 64 * j, _mm512_cvtepi16_epi32(part));
+            } else {
+                __m128i part = _mm_loadu_si128((const __m128i *)(words + 8 * j));
+                _mm512_storeu_si512(dst + 8 * i + 64 * j, _mm512_cvtepi16_epi64(part));
+            }
+    }
+    return i;
+}
+
+/* Whether 256 words of 32 or 64 bits all extend their lower 16 bits as signed numbers. */
+static inline int lutcast_is_extended(const void *table, int width)
+{
+    int extended = 1;
+    for (int i = 0; i < 256; i++)
+        extended &= width == 4 ? ((const int32_t *)table)[i] == ((const int16_t *)table)[2 * i]
+                               : ((const int64_t *)table)[i] == ((const int16_t *)table)[4 * i];
+    return extended;
+}
+
 /* Whether all bits of 256 words outside a mask are zero. */
 static inline int lutcast_within(const void *table, int width, uint64_t mask)
 {
@@ -171,14 +211,18 @@ static inline Py_ssize_t lutcast_vector_lookup_8_32(const uint8_t *src, uint32_t
         return 0;
     if (lutcast_within(table, 4, 0xFFFF0000u)) /* floats of few bits */
         return lutcast_two_planes(src, (uint8_t *)dst, n, table, 4, 2);
+    if (lutcast_is_extended(table, 4))
+        return lutcast_extended_planes(src, (uint8_t *)dst, n, table, 4);
     return lutcast_four_planes(src, (uint8_t *)dst, n, table);
 }
 
 static inline Py_ssize_t lutcast_vector_lookup_8_64(const uint8_t *src, uint64_t *dst, Py_ssize_t n, const void *table)
 {
-    if (n < LUTCAST_WORTH_PLANES || !lutcast_within(table, 8, 0xFFFF000000000000u))
+    if (n < LUTCAST_WORTH_PLANES)
         return 0;
-    return lutcast_two_planes(src, (uint8_t *)dst, n, table, 8, 6);
+    if (lutcast_within(table, 8, 0xFFFF000000000000u))
+        return lutcast_two_planes(src, (uint8_t *)dst, n, table, 8, 6);
+    return lutcast_is_extended(table, 8) ? lutcast_extended_planes(src, (uint8_t *)dst, n, table, 8) : 0;
 }
 
 /* ------------------------------------------------------------------ steps */
