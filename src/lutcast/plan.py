@@ -24,7 +24,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from . import exact, tables
-from ._kernels import LOOPS, USES_F16C, USES_STEPS, Plan
+from ._kernels import LOOPS, USES_AVX512, USES_F16C, USES_STEPS, Plan
 from .formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, UINT64, Format
 from .policy import Overflow, Policy, Rounding, resolve
 from .steps import steps
@@ -157,19 +157,15 @@ def _look_up(src: Format, dst: Format, policy: Policy) -> Link:
 def _to_narrow_float(src: Format, dst: Format, policy: Policy) -> list[Link]:
     """To a float of 16 bits or fewer."""
     direct = f"{src.name}_to_{dst.name}"
-    if dst.bits == 16 and direct in LOOPS and (dst is BFLOAT16 or policy in CONVERTED):
-        params = NOTHING | _rounding(policy.rounding) | _float_limits(dst, policy)
-        return [Link(direct, params | (_source(src) if src.kind == "float" else {}))]
-    if src is not FLOAT32 and f"{src.name}_to_odd_float32" in LOOPS:
+    is_fast = USES_AVX512 and direct in LOOPS and (dst is BFLOAT16 or policy in CONVERTED)
+    if src is not FLOAT32 and not is_fast and f"{src.name}_to_odd_float32" in LOOPS:
         return [Link(f"{src.name}_to_odd_float32", NOTHING), *_to_narrow_float(FLOAT32, dst, policy)]
     if dst.bits <= 8:
         return _by_way_of_odd(src, dst, policy)
     params = NOTHING | _rounding(policy.rounding) | _float_limits(dst, policy)
-    if src is FLOAT32:
-        return [Link(f"float32_to_{dst.name}", params | _source(src))]
-    if src is FLOAT64:
-        return [Link("float_to_float_64_16", params | _source(src))]
-    return [Link(f"{src.name}_to_float_16", params)]
+    if src.kind == "float":
+        params |= _source(src)
+    return [Link(direct if direct in LOOPS else f"{src.name}_to_float_16", params)]
 
 
 def _by_way_of_odd(src: Format, dst: Format, policy: Policy) -> list[Link]:

@@ -33,11 +33,13 @@ _modules = [import_module(f"{__name__}.{family}" + f"_{VARIANT}" * (VARIANT != "
 LOOPS: dict[str, int] = {name: address for module in _modules for name, address in module.LOOPS.items()}
 USES_STEPS: bool = _modules[0].USES_STEPS
 USES_F16C: bool = _modules[0].USES_F16C
+USES_AVX512: bool = _modules[1].USES_AVX512
 
 use_packing(LOOPS)
 
 __all__ = [
     "LOOPS",
+    "USES_AVX512",
     "USES_F16C",
     "USES_STEPS",
     "VARIANT",

@@ -1,1 +1,2 @@
 LOOPS: dict[str, int]
+USES_AVX512: bool

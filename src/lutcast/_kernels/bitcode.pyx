@@ -327,7 +327,8 @@ LOOPS = {
     "float32_to_bfloat16": <uintptr_t>&float32_to_bfloat16,
     "bfloat16_to_float32": <uintptr_t>&bfloat16_to_float32,
     "float32_to_float64": <uintptr_t>&float32_to_float64,
-    "float_to_float_64_16": <uintptr_t>&float_to_float[uint64_t, uint16_t],
+    "float64_to_float16": <uintptr_t>&wide_to_float16[uint64_t],
+    "float64_to_bfloat16": <uintptr_t>&wide_to_bfloat16[uint64_t],
     "float_to_float_64_32": <uintptr_t>&float_to_float[uint64_t, uint32_t],
     "odd_bfloat16": <uintptr_t>&odd_bfloat16,
     "hybrid_bfloat16": <uintptr_t>&hybrid_bfloat16,
@@ -341,7 +342,8 @@ LOOPS = {
     "float_to_integer_64_64": <uintptr_t>&float_to_integer[uint64_t, uint64_t],
     "int16_to_float_64": <uintptr_t>&integer_to_float[int16_t, uint64_t],
     "uint16_to_float_64": <uintptr_t>&integer_to_float[uint16_t, uint64_t],
-    "int32_to_float_16": <uintptr_t>&integer_to_float[int32_t, uint16_t],
+    "int32_to_float16": <uintptr_t>&wide_to_float16[int32_t],
+    "int32_to_bfloat16": <uintptr_t>&wide_to_bfloat16[int32_t],
     "int32_to_float_32": <uintptr_t>&integer_to_float[int32_t, uint32_t],
     "int32_to_float_64": <uintptr_t>&integer_to_float[int32_t, uint64_t],
     "uint32_to_float_16": <uintptr_t>&integer_to_float[uint32_t, uint16_t],
@@ -390,9 +392,5 @@ LOOPS = {
     "integral_64": <uintptr_t>&round_to_integral[uint64_t],
 }
 
-if HAS_AVX512:
-    # One loop where otherwise float32 lies between, rounded to odd.
-    LOOPS["float64_to_bfloat16"] = <uintptr_t>&wide_to_bfloat16[uint64_t]
-    LOOPS["float64_to_float16"] = <uintptr_t>&wide_to_float16[uint64_t]
-    LOOPS["int32_to_bfloat16"] = <uintptr_t>&wide_to_bfloat16[int32_t]
-    LOOPS["int32_to_float16"] = <uintptr_t>&wide_to_float16[int32_t]
+# Whether float64 and int32 reach 16-bit floats faster in one loop than by way of float32, rounded to odd.
+USES_AVX512 = bool(HAS_AVX512)
