@@ -8,12 +8,15 @@ with AVX2, FMA and F16C; ``v4`` with AVX-512 and VBMI. All give the same bits. T
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib import import_module, util
+from typing import Any
+
+from numpy.typing import NDArray
 
 from .caster import Caster, Front, remember
 from .cpu import supported
 from .pipeline import Plan, use_packing
-from .tile import tile_into
 
 FAMILIES = ("lookup", "bitcode", "hardware", "parts", "pack")
 
@@ -26,8 +29,12 @@ def _choose() -> str:
     return wanted
 
 
+def _load(family: str) -> Any:
+    return import_module(f"{__name__}.{family}" + f"_{VARIANT}" * (VARIANT != "baseline"))
+
+
 VARIANT = _choose()
-_modules = [import_module(f"{__name__}.{family}" + f"_{VARIANT}" * (VARIANT != "baseline")) for family in FAMILIES]
+_modules = [_load(family) for family in FAMILIES]
 
 # Address of each loop by name.
 LOOPS: dict[str, int] = {name: address for module in _modules for name, address in module.LOOPS.items()}
@@ -36,6 +43,7 @@ USES_F16C: bool = _modules[0].USES_F16C
 USES_AVX512: bool = _modules[1].USES_AVX512
 
 use_packing(LOOPS)
+tile_into: Callable[[NDArray[Any], tuple[int, ...], NDArray[Any]], None] = _load("tile").tile_into
 
 __all__ = [
     "LOOPS",

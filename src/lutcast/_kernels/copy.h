@@ -14,6 +14,18 @@ typedef uint64_t lutcast_pair __attribute__((vector_size(16)));
 typedef struct { uint64_t low, high; } lutcast_pair;
 #endif
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#define LUTCAST_PIECE 64
+#define LUTCAST_SPREAD(low, high) _mm512_broadcast_i32x4(_mm_set_epi64x((long long)(high), (long long)(low)))
+typedef __m512i lutcast_piece;
+#elif defined(__AVX2__)
+#include <immintrin.h>
+#define LUTCAST_PIECE 32
+#define LUTCAST_SPREAD(low, high) _mm256_broadcastsi128_si256(_mm_set_epi64x((long long)(high), (long long)(low)))
+typedef __m256i lutcast_piece;
+#endif
+
 /* Copy n bytes; pieces that overlap in the middle do for any size up to 64. */
 static inline void lutcast_copy(char *dst, const char *src, Py_ssize_t n)
 {
@@ -61,6 +73,11 @@ LUTCAST_ALWAYS_INLINE void lutcast_fill(char *dst, const char *src, const Py_ssi
     const uint64_t low = lutcast_read(src, size), high = size < 16 ? low : lutcast_read(src + 8, 8);
     const lutcast_pair pair = {low, high};
     Py_ssize_t done = 0;
+#if defined(LUTCAST_PIECE)
+    const lutcast_piece piece = total >= LUTCAST_PIECE ? LUTCAST_SPREAD(low, high) : (lutcast_piece){0};
+    for (; done + LUTCAST_PIECE <= total; done += LUTCAST_PIECE)
+        memcpy(dst + done, &piece, LUTCAST_PIECE);
+#endif
     for (; done + 16 <= total; done += 16)
         memcpy(dst + done, &pair, 16);
     if (done + 8 <= total)
