@@ -240,8 +240,6 @@ def in_units(number: Number, exponent: int) -> int:
 def encode_overflow(number: Number, dst: Format, policy: Policy) -> int:
     """Encode an infinity or a finite number beyond the largest finite value (IEEE 754-2019 7.4)."""
     sign = dst.sign_bit if number.negative else 0
-    if not dst.is_signed and number.negative:
-        return nan_of_sign(dst, True)
     becomes_infinite = policy.overflow is Overflow.IEEE and (
         number.kind == "infinite"
         or {

@@ -78,6 +78,7 @@ def _load(src: Format, dst: Format, policy: Policy) -> Table:
     return np.tile(table, 256 // len(table)) if len(table) < 256 else table
 
 
+@cache
 def _nan_codes(src: Format) -> list[int]:
     if src.kind != "float":
         return []
