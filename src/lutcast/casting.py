@@ -6,6 +6,7 @@ import copyreg
 import math
 import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -121,7 +122,7 @@ def cast(
     if packed:
         return _cast_packed(chosen, array, src_bits, math.prod(result_shape), dst, out, threads)
     if type(x) is np.ndarray and src is shape is None and copy:
-        remember(_prepare(fmt, dst, rounding, overflow, nan), array.dtype, dtype, rounding, overflow, nan)
+        remember(_prepared(fmt, dst, rounding, overflow, nan), array.dtype, dtype, rounding, overflow, nan)
     if out is None and not copy and fmt is dst and not src_bits and array.dtype == array_dtype(dst):
         return array
     return _run(chosen, array, src_bits, result_shape, dst, out, threads)
@@ -229,6 +230,10 @@ def _prepare(src: Format, dst: Format, rounding: object, overflow: object, nan: 
     chosen = _plan(src, dst, rounding, overflow, nan)
     policy = resolve(src, dst, rounding, overflow, nan)
     return Caster(chosen, src, dst, policy, array_dtype(src), array_dtype(dst), _call)
+
+
+# For `cast`, which comes here on every call that the short way does not take, such as one with threads=2.
+_prepared = cache(_prepare)
 
 
 def _reduce(caster: Caster) -> tuple[Any, ...]:

@@ -1,7 +1,9 @@
 """Loops of branchless bit code, for sources that no table holds.
 
-Only integer arithmetic decides a bit here, so nothing depends on the state of the
-floating-point unit, which other libraries in a process change.
+Integer arithmetic decides every bit in them, so nothing depends on the state of the
+floating-point unit, which other libraries in a process change. Where the processor has vector
+conversions that give the same bits, see convert.h, a loop lets them do whole vectors first, with
+the control word set for them.
 """
 
 from libc.stdint cimport (
