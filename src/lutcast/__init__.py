@@ -1,7 +1,11 @@
 """Exact, fast casts between number formats of tensors on the CPU, by tables.
 
 See `cast`; the definition that everything is proven against is `lutcast.exact`.
+The dialects `lutcast.onnx`, `lutcast.tf` and `lutcast.ascend` are imported on first use.
 """
+
+import importlib
+from types import ModuleType
 
 from ._kernels import Caster
 from ._version import __version__
@@ -37,3 +41,11 @@ __all__ = [
     "tile",
     "unpack",
 ]
+
+DIALECTS = ("ascend", "onnx", "tf")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in DIALECTS:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
