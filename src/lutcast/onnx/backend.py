@@ -26,20 +26,27 @@ from .ops import ALL
 __all__ = ["is_compatible", "prepare", "run_model", "run_node", "supports_device"]
 
 
-class PreparedModel(BackendRep):  # type: ignore[misc]
+class Evaluator(ReferenceEvaluator):
+    """The reference evaluator with our operators, also inside of functions, where it drops ``new_ops``."""
+
+    def __init__(self, proto: Any, **options: Any) -> None:
+        super().__init__(proto, **{**options, "new_ops": ALL})
+
+
+class PreparedModel(BackendRep):
     """A model that is ready to run."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
-        self._evaluator = ReferenceEvaluator(model, new_ops=ALL)
+        self._evaluator = Evaluator(model)
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return the outputs for inputs by name, or in the order of the model."""
         names = self._evaluator.input_names
-        feeds = inputs if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=False))
+        feeds = dict(inputs) if isinstance(inputs, Mapping) else dict(zip(names, inputs, strict=False))
         return tuple(self._evaluator.run(None, feeds, **kwargs))
 
 
-class LutcastBackend(Backend):  # type: ignore[misc]
+class LutcastBackend(Backend):
     """The functions of this module, as `onnx.backend.base.Backend` has them."""
 
     @classmethod
@@ -76,7 +83,7 @@ class LutcastBackend(Backend):  # type: ignore[misc]
         """Run one node on arrays; ``opset_version=`` chooses its version."""
         super().run_node(node, inputs, device, outputs_info, **kwargs)
         version = kwargs.get("opset_version", onnx.defs.onnx_opset_version())
-        evaluator = ReferenceEvaluator(node, opsets={node.domain: version}, new_ops=ALL)
+        evaluator = Evaluator(node, opsets={node.domain: version})
         return tuple(evaluator.run(None, dict(zip(node.input, inputs, strict=False))))
 
     @classmethod

@@ -20,7 +20,7 @@ from ..formats import (
 )
 from .number_to_string import number_to_string
 from .string_to_number import string_to_number
-from .types import STRING, ElementType, as_tensor, element_type, element_type_of
+from .types import ElementType, as_tensor, element_type, element_type_of
 from .versions import check_opset, check_type, has_attribute
 
 SATURATING = (FLOAT8_E4M3FN, FLOAT8_E4M3FNUZ, FLOAT8_E5M2, FLOAT8_E5M2FNUZ, FLOAT8_E8M0FNU)
@@ -127,7 +127,7 @@ def _attribute(name: str, value: Any, allowed: dict[Any, str], default: Any, ops
     return allowed[value]
 
 
-def _policy(dst: Format, overflow: str, rounding: str) -> dict[str, str]:
+def _policy(dst: Format, overflow: str, rounding: str) -> dict[str, Any]:
     if dst.kind == "int":
         return {"overflow": "wrap"}
     if dst is FLOAT8_E8M0FNU:

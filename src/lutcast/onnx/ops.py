@@ -24,21 +24,21 @@ from .casting import cast, cast_like
 from .tiling import tile
 
 
-class Cast(OpRun):  # type: ignore[misc]
+class Cast(OpRun):
     """The operator Cast, of every version."""
 
     def _run(self, x: Any, to: Any, saturate: int = 1, round_mode: str = "up") -> tuple[Array]:
         return (cast(x, to, saturate=saturate, round_mode=round_mode),)
 
 
-class CastLike(OpRun):  # type: ignore[misc]
+class CastLike(OpRun):
     """The operator CastLike, of every version."""
 
     def _run(self, x: Any, target: Any, saturate: int = 1, round_mode: str = "up") -> tuple[Array]:
         return (cast_like(x, target, saturate=saturate, round_mode=round_mode),)
 
 
-class Tile(OpRun):  # type: ignore[misc]
+class Tile(OpRun):
     """The operator Tile, of version 6 and later."""
 
     def _run(self, x: Any, repeats: Any) -> tuple[Array]:

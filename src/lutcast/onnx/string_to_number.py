@@ -95,4 +95,4 @@ def _make_odd(values: Array, texts: list[str]) -> None:
 def _place(argument: str, strings: Array, index: int) -> str:
     """Name one string in an error."""
     place = ", ".join(map(str, np.unravel_index(index, strings.shape)))
-    return f"{argument}[{place}]: {strings.flat[index]!r}"
+    return f"{argument}{f'[{place}]' if place else ''}: {strings.flat[index]!r}"

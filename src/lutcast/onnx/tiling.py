@@ -43,7 +43,10 @@ def tile(x: object, repeats: Sequence[int] | Array) -> Array:
     """
     tensor, element = as_tensor(x, "x")
     check_type("Tile", element, None, "x")
-    counts = np.asarray(repeats)
+    try:
+        counts = np.asarray(repeats)
+    except ValueError:
+        raise ValueError(f"repeats: {repeats!r} given, 1-D integers are needed") from None
     if counts.ndim != 1:
         raise ValueError(f"repeats: {counts.ndim} dimensions given, 1-D is needed")
     if counts.size != tensor.ndim:
