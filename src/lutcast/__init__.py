@@ -1,7 +1,8 @@
 """Exact, fast casts between number formats of tensors on the CPU, by tables.
 
 See `cast`; the definition that everything is proven against is `lutcast.exact`.
-The dialects `lutcast.onnx`, `lutcast.tf` and `lutcast.ascend` are imported on first use.
+The dialects `lutcast.onnx`, `lutcast.tf` and `lutcast.ascend`, and `lutcast.golden` and
+`lutcast.weights`, are imported on first use.
 """
 
 import importlib
@@ -42,10 +43,10 @@ __all__ = [
     "unpack",
 ]
 
-DIALECTS = ("ascend", "onnx", "tf")
+ON_FIRST_USE = ("ascend", "golden", "onnx", "tf", "weights")
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in DIALECTS:
+    if name in ON_FIRST_USE:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
