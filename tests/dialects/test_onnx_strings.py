@@ -163,6 +163,14 @@ def test_number_to_string(value, dtype, text):
     assert cast(np.array([value]).astype(dtype), "STRING").tolist() == [text]
 
 
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i2", "u8"])
+def test_byte_order_and_strides(dtype):
+    x = (np.arange(1, 13).reshape(3, 4) * (1 if dtype[0] in "iu" else 0.3)).astype(dtype)
+    expected = cast(x, "STRING")
+    for other in (x.astype(f">{dtype}"), np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2]):
+        assert np.array_equal(cast(other, "STRING"), expected)
+
+
 TIES = "0" * 40 + "1"
 
 

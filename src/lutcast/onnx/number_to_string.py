@@ -42,7 +42,7 @@ def number_to_string(array: Array, src: Format) -> Array:
     plain = finite & (np.trunc(values) == values) & (np.abs(values) < END_OF_PLAIN)
     texts = list(map(repr, _shortest_of_float32(array) if src is FLOAT32 else values.tolist()))
     if src not in (FLOAT32, FLOAT64, FLOAT8_E8M0FNU):
-        codes = array.ravel().view(f"u{src.itemsize}").tolist()
+        codes = cast(array, src).ravel().view(f"u{src.itemsize}").tolist()  # in native byte order
         for index in np.flatnonzero(finite & ~plain).tolist():
             texts[index] = shortest(codes[index] & src.mask, src)
     for index in np.flatnonzero(plain).tolist():
