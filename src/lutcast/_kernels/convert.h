@@ -8,7 +8,10 @@
 #include <Python.h>
 #include <stdint.h>
 
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#include "inline.h"
+
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) \
+    && defined(__AVX512VBMI__)
 #include <immintrin.h>
 #define LUTCAST_HAS_AVX512 1
 #else
@@ -26,6 +29,22 @@
 enum { LUTCAST_FLOAT32, LUTCAST_FLOAT64, LUTCAST_INT32 };
 
 #if LUTCAST_HAS_AVX512
+/* Which halves of two vectors of 32-bit words are the lower ones, and bytes of 16-bit words. */
+static inline __m512i lutcast_even_halves(void)
+{
+    return _mm512_set_epi16(
+        62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32,
+        30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+}
+
+static inline __m512i lutcast_even_bytes(void)
+{
+    __m512i halves = lutcast_even_halves(); /* as 16-bit numbers; as bytes every second one is 0 */
+    return _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm512_cvtepi16_epi8(halves)),
+        _mm512_cvtepi16_epi8(_mm512_add_epi16(halves, _mm512_set1_epi16(64))), 1);
+}
+
 static inline __m256i lutcast_odd_double(const double *src)
 {
     const int toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
@@ -36,7 +55,7 @@ static inline __m256i lutcast_odd_double(const double *src)
 }
 
 /* Load 16 numbers as float32, rounded to odd where they are not. */
-static inline __attribute__((always_inline)) __m512i lutcast_load_odd(const void *src, Py_ssize_t at, const int source)
+LUTCAST_INLINE __m512i lutcast_load_odd(const void *src, Py_ssize_t at, const int source)
 {
     if (source == LUTCAST_FLOAT64) {
         const double *from = (const double *)src + at;
@@ -69,7 +88,7 @@ static inline Py_ssize_t lutcast_vector_float16_to_float32(const uint16_t *src, 
 }
 
 #if LUTCAST_HAS_AVX512
-static inline __attribute__((always_inline)) Py_ssize_t lutcast_halves(
+LUTCAST_INLINE Py_ssize_t lutcast_halves(
     const void *src, uint16_t *dst, Py_ssize_t n, const int source)
 {
     Py_ssize_t i = 0;
@@ -126,7 +145,7 @@ typedef struct {
 
 #if LUTCAST_HAS_AVX512
 /* Round 16 words; overflow by carry is infinity, as IEEE 754 has it. `plain`: nearest, NaN kept. */
-static inline __attribute__((always_inline)) __m512i lutcast_cut_words(
+LUTCAST_INLINE __m512i lutcast_cut_words(
     __m512i x, const lutcast_cut *cut, const int plain)
 {
     __mmask16 is_nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
@@ -145,12 +164,10 @@ static inline __attribute__((always_inline)) __m512i lutcast_cut_words(
     return plain ? sum : _mm512_mask_and_epi32(sum, is_nan, sum, _mm512_set1_epi32((int)cut->nan_keep));
 }
 
-static inline __attribute__((always_inline)) Py_ssize_t lutcast_cut_all(
+LUTCAST_INLINE Py_ssize_t lutcast_cut_all(
     const void *src, uint16_t *dst, Py_ssize_t n, const lutcast_cut *cut, const int plain, const int source)
 {
-    const __m512i words = _mm512_set_epi16(
-        62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32,
-        30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i words = lutcast_even_halves();
     Py_ssize_t i = 0;
     for (; i + 32 <= n; i += 32) {
         __m512i a = lutcast_cut_words(lutcast_load_odd(src, i, source), cut, plain);
@@ -192,14 +209,6 @@ static inline Py_ssize_t lutcast_vector_to_bfloat16(
 
 /* Saturating. `high` is the largest value, or the largest float below it, beyond which the result is `most`. */
 #if LUTCAST_HAS_AVX512
-static inline __m512i lutcast_float32_to_int32(__m512 x, __m512 low, __m512 high, __m512i most)
-{
-    __mmask16 is_number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
-    __m512 clamped = _mm512_min_ps(_mm512_max_ps(x, low), high);
-    __m512i result = _mm512_maskz_cvtps_epi32(is_number, clamped);
-    return _mm512_mask_mov_epi32(result, _mm512_cmp_ps_mask(x, high, _CMP_GT_OQ), most);
-}
-
 static inline __m256i lutcast_float64_to_int32(const double *src, __m512d low, __m512d high)
 {
     __m512d x = _mm512_loadu_pd(src);
@@ -209,37 +218,88 @@ static inline __m256i lutcast_float64_to_int32(const double *src, __m512d low, _
 #endif
 
 #if LUTCAST_HAS_AVX512
-#define LUTCAST_LOOP_INT32(load)                                                                            \
-    const __m512 lows = _mm512_set1_ps(low), highs = _mm512_set1_ps(high);                                 \
-    const __m512i mosts = _mm512_set1_epi32(most), masks = _mm512_set1_epi32(mask);                        \
-    for (; i + 16 <= n; i += 16) {                                                                         \
-        __m512i x = _mm512_and_si512(lutcast_float32_to_int32(load, lows, highs, mosts), masks);           \
-        if (width == 1)                                                                                     \
-            _mm_storeu_si128((__m128i *)((uint8_t *)dst + i), _mm512_cvtepi32_epi8(x));                    \
-        else if (width == 2)                                                                                \
-            _mm256_storeu_si256((__m256i *)((uint16_t *)dst + i), _mm512_cvtepi32_epi16(x));               \
-        else                                                                                                \
-            _mm512_storeu_si512((uint32_t *)dst + i, x);                                                   \
+/* What the loops to 32 bits and fewer keep in registers. */
+typedef struct {
+    __m512 low, high;
+    __m512i most, mask;
+} lutcast_int_limits;
+
+/* Convert the 16 numbers from `at` on, float32 or the upper halves of it. */
+LUTCAST_INLINE __m512i lutcast_load_int32(
+    const void *src, Py_ssize_t at, const lutcast_int_limits *limits, const int is_bfloat16, const int width)
+{
+    __m512 x = is_bfloat16
+        ? _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(
+              _mm256_loadu_si256((const __m256i *)((const uint16_t *)src + at))), 16))
+        : _mm512_loadu_ps((const float *)src + at);
+    __mmask16 is_number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
+    __m512 clamped = _mm512_min_ps(_mm512_max_ps(x, limits->low), limits->high);
+    __m512i result = _mm512_maskz_cvtps_epi32(is_number, clamped);
+    if (width < 4) /* `high` is the largest value */
+        return result;
+    return _mm512_mask_mov_epi32(result, _mm512_cmp_ps_mask(x, limits->high, _CMP_GT_OQ), limits->most);
+}
+
+LUTCAST_INLINE Py_ssize_t lutcast_to_int32(
+    const void *src, void *dst, Py_ssize_t n, const lutcast_int_limits *limits, const int is_bfloat16, const int width)
+{
+    const __m512i halves = lutcast_even_halves(), bytes = lutcast_even_bytes();
+    Py_ssize_t i = 0;
+    for (; width < 4 && i + 64 <= n; i += 64) { /* whole stores, which are faster than parts */
+        __m512i words[2];
+        for (int j = 0; j < 2; j++) {
+            __m512i a = lutcast_load_int32(src, i + 32 * j, limits, is_bfloat16, width);
+            __m512i b = lutcast_load_int32(src, i + 32 * j + 16, limits, is_bfloat16, width);
+            words[j] = _mm512_permutex2var_epi16(a, halves, b);
+            if (width == 2)
+                _mm512_storeu_si512((uint16_t *)dst + i + 32 * j, words[j]);
+        }
+        if (width == 1)
+            _mm512_storeu_si512((uint8_t *)dst + i, _mm512_and_si512(
+                _mm512_permutex2var_epi8(words[0], bytes, words[1]), limits->mask));
+    }
+    for (; i + 16 <= n; i += 16) {
+        __m512i x = lutcast_load_int32(src, i, limits, is_bfloat16, width);
+        if (width == 1)
+            _mm_storeu_si128((__m128i *)((uint8_t *)dst + i), _mm_and_si128(
+                _mm512_cvtepi32_epi8(x), _mm512_castsi512_si128(limits->mask)));
+        else if (width == 2)
+            _mm256_storeu_si256((__m256i *)((uint16_t *)dst + i), _mm512_cvtepi32_epi16(x));
+        else
+            _mm512_storeu_si512((uint32_t *)dst + i, x);
+    }
+    return i;
+}
+#endif
+
+/* `mask` is that of a code, which fills its word where that has more than 8 bits. */
+LUTCAST_INLINE Py_ssize_t lutcast_any_to_int(
+    const void *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask,
+    const int is_bfloat16)
+{
+#if LUTCAST_HAS_AVX512
+    const lutcast_int_limits limits = {
+        _mm512_set1_ps(low), _mm512_set1_ps(high), _mm512_set1_epi32(most), _mm512_set1_epi8((char)mask)};
+    switch (width) {
+    case 1: return lutcast_to_int32(src, dst, n, &limits, is_bfloat16, 1);
+    case 2: return lutcast_to_int32(src, dst, n, &limits, is_bfloat16, 2);
+    default: return lutcast_to_int32(src, dst, n, &limits, is_bfloat16, 4);
     }
 #else
-#define LUTCAST_LOOP_INT32(load)
+    return 0;
 #endif
+}
 
 static inline Py_ssize_t lutcast_vector_float32_to_int(
     const float *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
 {
-    Py_ssize_t i = 0;
-    LUTCAST_LOOP_INT32(_mm512_loadu_ps(src + i))
-    return i;
+    return lutcast_any_to_int(src, dst, width, n, low, high, most, mask, 0);
 }
 
 static inline Py_ssize_t lutcast_vector_bfloat16_to_int(
     const uint16_t *src, void *dst, int width, Py_ssize_t n, float low, float high, int32_t most, int32_t mask)
 {
-    Py_ssize_t i = 0;
-    LUTCAST_LOOP_INT32(_mm512_castsi512_ps(
-        _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(src + i))), 16)))
-    return i;
+    return lutcast_any_to_int(src, dst, width, n, low, high, most, mask, 1);
 }
 
 static inline Py_ssize_t lutcast_vector_float64_to_int(

@@ -6,11 +6,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "inline.h"
+
 #if defined(__GNUC__)
-#define LUTCAST_ALWAYS_INLINE static inline __attribute__((always_inline))
 typedef uint64_t lutcast_pair __attribute__((vector_size(16)));
 #else
-#define LUTCAST_ALWAYS_INLINE static inline
 typedef struct { uint64_t low, high; } lutcast_pair;
 #endif
 
@@ -53,7 +53,7 @@ static inline void lutcast_copy(char *dst, const char *src, Py_ssize_t n)
 }
 
 /* Read 1, 2, 4 or 8 bytes as a number; each size as a number of that size, not by way of memory. */
-LUTCAST_ALWAYS_INLINE uint64_t lutcast_read(const char *src, const Py_ssize_t size)
+LUTCAST_INLINE uint64_t lutcast_read(const char *src, const Py_ssize_t size)
 {
     uint8_t byte;
     uint16_t half;
@@ -68,7 +68,7 @@ LUTCAST_ALWAYS_INLINE uint64_t lutcast_read(const char *src, const Py_ssize_t si
 }
 
 /* Write a piece of 1, 2, 4, 8 or 16 bytes until `total` bytes, a multiple of it, are filled. */
-LUTCAST_ALWAYS_INLINE void lutcast_fill(char *dst, const char *src, const Py_ssize_t size, Py_ssize_t total)
+LUTCAST_INLINE void lutcast_fill(char *dst, const char *src, const Py_ssize_t size, Py_ssize_t total)
 {
     const uint64_t low = lutcast_read(src, size), high = size < 16 ? low : lutcast_read(src + 8, 8);
     const lutcast_pair pair = {low, high};

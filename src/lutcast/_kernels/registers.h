@@ -9,6 +9,8 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include "inline.h"
+
 /* A table of 16-bit floats in pieces, see lutcast.steps. The magnitude of a code is moved into a
  * window, cut into a block number and a place in the block; every block holds three values, the
  * second from `edge_1` on, the third from `edge_2` on. */
@@ -29,7 +31,6 @@ typedef struct {
 #if defined(__AVX512VBMI__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #include <immintrin.h>
 #define LUTCAST_HAS_REGISTER_TABLES 1
-#define LUTCAST_INLINE static inline __attribute__((always_inline))
 
 /* Two turns at once: loads that cross cache lines need not wait for the stores of the turn before. */
 #if defined(__clang__)
