@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from importlib import import_module
 
 import ml_dtypes
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lutcast
+from lutcast import _kernels
 
 DTYPES = [
     "?", "u1", "<i2", ">i4", "<f8", "<c8", ">c16", "f2", "U3", "S5", "V7", "M8[s]", "i1,f8", "g",
@@ -63,11 +65,26 @@ def test_every_dtype(dtype, repeats):
 
 
 @pytest.mark.parametrize(
-    ("shape", "repeats"), [((3,), 400_001), ((1,), (7, 300_000)), ((700, 500), (3, 2)), ((100_003,), 9)]
-)
+    ("shape", "repeats"),
+    [
+        ((3,), 400_001), ((1,), (7, 300_000)), ((700, 500), (3, 2)), ((100_003,), 9), ((90, 90), (6, 40)),
+        ((3, 50, 700), (4, 3, 2)),
+    ],
+)  # fmt: skip
 def test_large_results(shape, repeats):
     for dtype in ("u1", "f4"):
         assert_tiled(random_array(shape, dtype), repeats)
+
+
+@pytest.mark.parametrize("variant", _kernels.supported())
+def test_small_rows_of_every_width(variant):
+    module = import_module("lutcast._kernels.tile" + f"_{variant}" * (variant != "baseline"))
+    for width in range(1, 67):
+        for rows, repeats in ((1, 3), (1, 900), (5, 2), (60, 2), (60, 11)):
+            x = random_array((2 * rows, width), "u1", width)[::2]
+            space = np.full(x.size * repeats + 64, 99, np.uint8)
+            module.tile_into(x, (1, repeats), space[:-64].reshape(rows, -1))
+            assert space.tobytes() == np.tile(x, repeats).tobytes() + bytes([99] * 64), (width, rows, repeats)
 
 
 def test_bits_of_nan_and_negative_zero_are_kept():

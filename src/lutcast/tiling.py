@@ -49,11 +49,12 @@ def tile(x: object, repeats: int | Sequence[int] | Array, *, out: Array | None =
     """
     array = np.asarray(x)
     counts = _counts(repeats)
-    counts = (1,) * (array.ndim - len(counts)) + counts
-    array = array.reshape((1,) * (len(counts) - array.ndim) + array.shape)
-    shape = tuple(size * count for size, count in zip(array.shape, counts, strict=True))
+    if len(counts) != array.ndim:
+        counts = (1,) * (array.ndim - len(counts)) + counts
+        array = array.reshape((1,) * (len(counts) - array.ndim) + array.shape)
+    shape = tuple(map(operator.mul, array.shape, counts))
     result = _new(shape, array.dtype) if out is None else _check_out(out, shape, array)
-    if result.size == 0:
+    if 0 in shape:
         return result
     if array.dtype.hasobject:
         result[...] = np.tile(array, counts)
@@ -63,7 +64,7 @@ def tile(x: object, repeats: int | Sequence[int] | Array, *, out: Array | None =
 
 
 def _counts(repeats: int | Sequence[int] | Array) -> tuple[int, ...]:
-    if not (isinstance(repeats, tuple) and all(type(n) is int for n in repeats)):
+    if not (isinstance(repeats, tuple) and {*map(type, repeats)} <= {int}):
         repeats = _counts_of_array(repeats)
     counts: tuple[int, ...] = repeats
     if counts and min(counts) < 0:
@@ -101,7 +102,8 @@ def _new(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
 def _check_out(out: object, shape: tuple[int, ...], array: Array) -> Array:
     if not isinstance(out, np.ndarray) or out.dtype != array.dtype or out.shape != shape:
         raise ValueError(f"out: an array of {array.dtype} and shape {shape} is needed")
-    if not (out.flags.writeable and out.flags.c_contiguous):
+    flags = out.flags
+    if not (flags.writeable and flags.c_contiguous):
         raise ValueError("out: a C-contiguous, writable array is needed")
     if share_memory(array, out):
         raise ValueError("out: overlaps x")

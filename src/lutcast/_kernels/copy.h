@@ -88,6 +88,35 @@ LUTCAST_INLINE void lutcast_fill(char *dst, const char *src, const Py_ssize_t si
         memcpy(dst + done, &low, (size_t)(total - done));
 }
 
+/* Write rows of up to 64 bytes, all repetitions that fit in a vector at once; return how many rows. */
+static inline Py_ssize_t lutcast_vector_repeat_rows(
+    char *dst, const char *src, Py_ssize_t rows, Py_ssize_t stride, Py_ssize_t size, Py_ssize_t total)
+{
+#if defined(__AVX512VBMI__) && defined(__AVX512BW__)
+    if (total < 64 || rows * total < 1024) /* not worth the preparation */
+        return 0;
+    const Py_ssize_t whole = 64 / size * size;
+    const __mmask64 row = ~(__mmask64)0 >> (64 - size);
+    uint8_t order[64];
+    for (int i = 0; i < 64; i++)
+        order[i] = (uint8_t)(i % size);
+    const __m512i index = _mm512_loadu_si512(order);
+    for (Py_ssize_t i = 0; i < rows; i++, dst += total) {
+        __m512i copies = _mm512_permutexvar_epi8(index, _mm512_maskz_loadu_epi8(row, src + i * stride));
+        Py_ssize_t done = 0;
+        for (; done + 64 <= total; done += whole)
+            _mm512_storeu_si512(dst + done, copies);
+        for (; done < total; done += whole) {
+            Py_ssize_t left = total - done < whole ? total - done : whole;
+            _mm512_mask_storeu_epi8(dst + done, ~(__mmask64)0 >> (64 - left), copies);
+        }
+    }
+    return rows;
+#else
+    return 0;
+#endif
+}
+
 /* Write each of the rows, `size` contiguous bytes, `repeats` times. */
 static inline void lutcast_repeat_rows(
     char *dst, const char *src, Py_ssize_t rows, Py_ssize_t stride, Py_ssize_t size, Py_ssize_t repeats)
@@ -105,7 +134,7 @@ static inline void lutcast_repeat_rows(
         LUTCAST_FILL_ROWS(8)
         LUTCAST_FILL_ROWS(16)
     default:
-        for (Py_ssize_t i = 0; i < rows; i++)
+        for (Py_ssize_t i = lutcast_vector_repeat_rows(dst, src, rows, stride, size, total); i < rows; i++)
             for (Py_ssize_t j = 0; j < repeats; j++)
                 lutcast_copy(dst + i * total + j * size, src + i * stride, size);
     }

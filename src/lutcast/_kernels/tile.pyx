@@ -48,11 +48,11 @@ cdef void tile_last(const Axes *axes, const char *src, char *dst) noexcept nogil
             copy(dst + i * axes.itemsize, src + i * axes.strides[axis], axes.itemsize)
 
 
-cdef void tile_axis(const Axes *axes, int axis, const char *src, char *dst) noexcept nogil:
+cdef void tile_rows(const Axes *axes, int axis, const char *src, char *dst) noexcept nogil:
+    """Write an axis once."""
     cdef Py_ssize_t i
     cdef Py_ssize_t size = axes.shape[axis]
     cdef Py_ssize_t stride = axes.strides[axis]
-    cdef Py_ssize_t block = axes.block[axis]
     cdef int last = axes.ndim - 1
     if axis == last:
         tile_last(axes, src, dst)
@@ -60,7 +60,20 @@ cdef void tile_axis(const Axes *axes, int axis, const char *src, char *dst) noex
         repeat_rows(dst, src, size, stride, axes.row, axes.repeats[last])
     else:
         for i in range(size):
-            tile_axis(axes, axis + 1, src + i * stride, dst + i * block)
+            tile_axis(axes, axis + 1, src + i * stride, dst + i * axes.block[axis])
+
+
+cdef void tile_axis(const Axes *axes, int axis, const char *src, char *dst) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef Py_ssize_t size = axes.shape[axis]
+    cdef Py_ssize_t block = axes.block[axis]
+    cdef int last = axes.ndim - 1
+    if axis < last and axes.repeats[axis] > 1 and size * block > LARGEST_COPY:
+        # What was written has left the cache; the source, which is smaller, may not have.
+        for i in range(axes.repeats[axis]):
+            tile_rows(axes, axis, src, dst + i * size * block)
+        return
+    tile_rows(axes, axis, src, dst)
     if axes.repeats[axis] > 1:
         if axis == last and axes.row <= SMALL_ROW:
             repeat_rows(dst, dst, 1, 0, axes.row, axes.repeats[axis])
