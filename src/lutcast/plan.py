@@ -114,7 +114,7 @@ def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
     if dst.is_narrow and not _converts(dst, policy):
         link = _look_up(src, dst, policy)
         if link.steps is None and USES_STEPS and dst.kind == "float" and policy.rounding is not Rounding.HYBRID:
-            # Integers, and to hifloat8 float16's smallest numbers, are too dense for steps; bfloat16 is not.
+            # Where float16 and integers are too dense for steps, bfloat16 may not be.
             wide = _chain(FLOAT32, dst, policy)
             if wide[-1].steps is not None:
                 return [_decode(src, EXACT), *wide]
@@ -146,7 +146,7 @@ def _decode(src: Format, policy: Policy) -> Link:
 def _look_up(src: Format, dst: Format, policy: Policy) -> Link:
     table = tables.codes(src, dst, policy)
     pieces = None
-    if USES_STEPS and src.bits == 16 and src.kind == "float" and dst.bits <= 8:
+    if USES_STEPS and src.bits == 16 and dst.bits <= 8:
         pieces = steps(src, dst, table)
     return Link(f"lookup_{8 * src.itemsize}_{8 * dst.itemsize}", NOTHING, table, pieces)
 

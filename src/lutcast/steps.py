@@ -1,10 +1,12 @@
-"""Tables of 16-bit floats in pieces, small enough for the registers of a vector unit.
+"""Tables from 16 bits to 8 in pieces, small enough for the registers of a vector unit.
 
-A table to 8 bits is a step function of the magnitude: long runs of one value, since few bits
-survive. Cut into blocks that hold at most three runs each, it is five tables of 128 or 256 bytes:
-the three values and the two places where they change. Where the magnitudes that matter fill only part of
-the range, as with bfloat16, a window is cut out first: below it all magnitudes, or all but zero,
-give the same value, above it all finite ones; infinity and NaN are moved behind it.
+Such a table is a step function of the magnitude: long runs of one value, since few bits survive.
+The magnitudes are cut into blocks; a block knows the number of its first run and the two places at
+most where the next ones begin, and the runs know their values, one for each sign. Where the magnitudes that matter
+fill only part of the range, as with bfloat16, a window is cut out first: below it all magnitudes,
+or all but zero, give the same value, above it all finite ones; infinity and NaN lie behind it.
+Where the smallest magnitudes change too often, as with integers, the first two blocks are dense:
+the number of the run is listed place by place.
 
 A table that cannot be cut so stays a table. What is cut is put together again here and compared
 with the table, all 65,536 entries, before it is used.
@@ -12,82 +14,104 @@ with the table, all 65,536 entries, before it is used.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import groupby
+from operator import itemgetter
+
 import numpy as np
 
 from .arrays import Array as Table
 from .formats import Format
 
 MAGNITUDES = 1 << 15
-# lutcast_steps of _kernels/vectors.h
+BLOCK = 256  # places of a block where there is no window
+MOST_RUNS = 128
+DENSE = 2 * BLOCK
+# lutcast_steps of _kernels/steps.h
 LAYOUT = np.dtype(
-    [(name, "<u2") for name in ("low", "top", "special", "moved", "place_bits")]
-    + [(name, "<u2") for name in ("sign", "sign_index", "keeps_zero", "is_wide", "window")]
-    + [(name, "u1", 256) for name in ("first", "edge_1", "second", "edge_2", "third")]
+    [(name, "<u2") for name in ("shape", "low", "top", "moved", "stretch", "sign_index", "is_wide")]
+    + [(name, "u1", 256) for name in ("first", "edge_1", "edge_2")]
+    + [("dense", "u1", DENSE), ("value", "u1", 256)]
 )
 
 
+class Shape(IntEnum):
+    """How a code becomes a place: those of steps.h."""
+
+    PLAIN = 0
+    DENSE = 1
+    WINDOW = 2
+    WINDOW_ZERO = 3
+    SIGNED = 4
+    UNSIGNED = 5
+
+
 def steps(src: Format, dst: Format, table: Table) -> Table | None:
-    """Cut the table of a 16-bit float source to 8 bits; None where it cannot be cut."""
-    positive, negative = table[:MAGNITUDES], table[MAGNITUDES:]
-    signs = _sign_rule(positive, negative, dst)
-    halves = [positive] if signs else [positive, negative]
+    """Cut the table of a 16-bit source to 8 bits; None where it cannot be cut."""
+    halves = _halves(src, table)
+    pair = halves[0].astype(np.uint16) | halves[-1].astype(np.uint16) << 8
+    # Both signs change at the same magnitudes, or each has blocks of its own.
+    for curves in ([pair], halves) if len(halves) > 1 else ([pair],):
+        for record in _places(src, dst, curves):
+            if _cut(record, curves) and np.array_equal(_assemble(record), table):
+                record.setflags(write=False)
+                return record
+    return None
+
+
+def _halves(src: Format, table: Table) -> list[Table]:
+    """Return the values of the magnitudes, by sign."""
+    if src.kind == "float":
+        return [table[:MAGNITUDES], table[MAGNITUDES:]]
+    if src.min_integer == 0:
+        return [table]
+    # The lowest integer has no positive counterpart.
+    return [np.append(table[:MAGNITUDES], table[MAGNITUDES - 1]), np.append(table[0], table[: MAGNITUDES - 1 : -1])]
+
+
+def _places(src: Format, dst: Format, curves: list[Table]) -> Iterator[Table]:
+    """Propose ways from magnitudes to places."""
+    record = np.zeros((), LAYOUT)
+    if src.kind == "int":
+        record["shape"] = Shape.SIGNED if src.min_integer else Shape.UNSIGNED
+        record["is_wide"] = src.min_integer == 0
+        yield from [record] if len(curves) == 1 else []
+        return
+    if src.fraction_bits >= 8:  # blocks smaller than a binade
+        yield _by_sign(record.copy(), curves, MAGNITUDES // BLOCK)
+        record["shape"] = Shape.DENSE
+        yield from [record] if len(curves) == 1 else []
+        return
     # A block that leaves all but one fraction bit of the destination to its number has two steps.
     likely = min(src.fraction_bits + 1 - dst.fraction_bits, 8)
     for place_bits in sorted((8, 7, 6, 5, 4), key=lambda bits: bits != likely):
-        window = _window(halves, place_bits, src)
-        blocks = window["blocks"] * len(halves)
-        if blocks > 256 or (len(halves) == 2 and window["blocks"] > 128):
-            continue
-        cut = [part for half in halves if (part := _cut(_move(half, window, place_bits), place_bits))]
-        if len(cut) < len(halves):
-            continue
-        record = np.zeros((), LAYOUT)
-        for name in ("low", "top", "special", "moved"):
-            record[name] = window[name]
-        record["place_bits"] = place_bits
-        record["sign"], record["keeps_zero"] = signs or (0, 0)
-        record["sign_index"] = 0 if signs else 128
-        record["is_wide"] = blocks > 128 or not signs
-        record["window"] = window["window"]
-        for half, part in enumerate(cut):
-            for name, values in part.items():
-                record[name][128 * half : 128 * half + len(values)] = values
-        if np.array_equal(_assemble(record), table):
-            record.setflags(write=False)
-            return record
-    return None
+        window, blocks = _window(curves, place_bits, src)
+        if blocks * len(curves) <= 256:
+            yield _by_sign(window, curves, blocks)
 
 
-def _sign_rule(positive: Table, negative: Table, dst: Format) -> tuple[int, int] | None:
-    """Return the sign bit that makes the negative half, and whether zero goes without; None: another rule."""
-    for keeps_zero in (0, 1):
-        signed = positive | dst.sign_bit
-        if keeps_zero:
-            signed = np.where(positive == 0, 0, signed)
-        if np.array_equal(signed, negative):
-            return dst.sign_bit, keeps_zero
-    return None
+def _by_sign(record: Table, curves: list[Table], blocks: int) -> Table:
+    """Fill in where the blocks of negative numbers lie."""
+    if len(curves) > 1:
+        record["sign_index"] = 64 if blocks <= 64 else 128
+    record["is_wide"] = blocks > 128 or record["sign_index"] == 128
+    return record
 
 
-def _window(halves: list[Table], place_bits: int, src: Format) -> dict[str, int]:
-    """Find the magnitudes that matter."""
-    if MAGNITUDES >> place_bits <= 128:
-        return {
-            "window": 0, "low": 0, "top": MAGNITUDES - 1, "special": 0xFFFF, "moved": 0,
-            "blocks": MAGNITUDES >> place_bits,
-        }  # fmt: skip
+def _window(curves: list[Table], place_bits: int, src: Format) -> tuple[Table, int]:
+    """Find the magnitudes that matter; return them and how many blocks they fill."""
+    record = np.zeros((), LAYOUT)
     special = src.infinity_code or 0
-    same_below = min(_run(half[1:special]) for half in halves)
-    same_above = min(_run(half[special - 1 : 0 : -1]) for half in halves)
-    tells_zero = any(half[0] != half[1] for half in halves)
+    same_below = min(_run(curve[1:special]) for curve in curves)
+    same_above = min(_run(curve[special - 1 : 0 : -1]) for curve in curves)
+    tells_zero = any(curve[0] != curve[1] for curve in curves)
     low = (same_below - 1 if tells_zero else same_below) >> place_bits << place_bits
     top = max(special - same_above - low, 1)
-    behind = ((top >> place_bits) + 1) << place_bits
-    blocks = (behind + MAGNITUDES - special + (1 << place_bits) - 1) >> place_bits
-    return {
-        "window": 2 if tells_zero else 1, "low": low, "top": top, "special": special, "moved": special - behind,
-        "blocks": blocks,
-    }  # fmt: skip
+    behind = min(((top >> place_bits) + 1) << place_bits, special)
+    record["shape"] = Shape.WINDOW_ZERO if tells_zero else Shape.WINDOW
+    record["low"], record["top"], record["moved"], record["stretch"] = low, top, special - behind, 8 - place_bits
+    return record, (behind + MAGNITUDES - special + (1 << place_bits) - 1) >> place_bits
 
 
 def _run(values: Table) -> int:
@@ -96,59 +120,88 @@ def _run(values: Table) -> int:
     return int(other[0]) if len(other) else len(values)
 
 
-def _places(magnitude: Table, record: dict[str, int]) -> Table:
-    """Return where magnitudes lie: what the loop computes."""
-    inside = np.maximum(magnitude - record["low"], 0)
-    if record["window"] == 2:
-        inside = np.maximum(inside, np.minimum(magnitude, 1))
-    inside = np.minimum(inside, record["top"])
-    return np.where(magnitude >= record["special"], magnitude - record["moved"], inside)
+def _place(record: Table, magnitude: Table) -> Table:
+    """Return block and place of magnitudes in one number: what the loop computes."""
+    if record["shape"] not in (Shape.WINDOW, Shape.WINDOW_ZERO):
+        return magnitude
+    low, top, moved, stretch = (int(record[name]) for name in ("low", "top", "moved", "stretch"))
+    place: Table = np.minimum(np.maximum(magnitude - low, 0), top)
+    place = np.maximum(place, magnitude - moved)
+    if record["shape"] == Shape.WINDOW_ZERO:
+        place = np.maximum(place, np.minimum(magnitude, 1))
+    place <<= stretch
+    return place
 
 
-def _move(half: Table, window: dict[str, int], place_bits: int) -> Table:
-    """Return the values of the window, place by place; places that nothing reaches repeat the last value."""
-    places = _places(np.arange(MAGNITUDES), window)
-    values = np.zeros(window["blocks"] << place_bits, half.dtype)
-    values[places] = half
-    reached = np.zeros(len(values), bool)
-    reached[places] = True
-    last = np.maximum.accumulate(np.where(reached, np.arange(len(values)), 0))
-    return values[last]
+def _cut(record: Table, curves: list[Table]) -> bool:
+    """Number the runs of curves and cut them into blocks; False where there are too many runs."""
+    dense = DENSE if record["shape"] in (Shape.DENSE, Shape.SIGNED, Shape.UNSIGNED) else 0
+    for half, curve in enumerate(curves):
+        place = _place(record, np.arange(len(curve)))
+        block = _block(record, place, half)
+        begins = np.append(True, (curve[1:] != curve[:-1]) | (block[1:] != block[:-1]))
+        if place[-1] > 0xFFFF or begins.sum() > 3 * 256 + dense:
+            return False
+        runs = list(zip(place[begins].tolist(), block[begins].tolist(), curve[begins].tolist(), strict=True))
+        numbers = _Numbers()
+        for start, _, value in runs:
+            if start < dense:
+                record["dense"][start:] = numbers.of([value])
+        for number, group in groupby((run for run in runs if run[0] >= dense), key=itemgetter(1)):
+            starts, _, values = zip(*group, strict=True)
+            if len(values) > 3:
+                return False
+            edges = [start & 0xFF for start in starts[1:]]
+            record["edge_1"][number], record["edge_2"][number] = [*edges, 0, 0][:2]
+            # An edge at 0 adds one everywhere in its block, so the first run is counted from there.
+            record["first"][number] = (numbers.of(list(values)) + len(values) - 3) & 0xFF
+        if len(numbers.values) > MOST_RUNS + 1:
+            return False
+        found = np.array(numbers.values)
+        slots = np.arange(1, len(found)) % MOST_RUNS
+        for sign, of_sign in ((0, found & 0xFF), (1, found >> 8)) if len(curves) == 1 else ((half, found),):
+            record["value"][MOST_RUNS * sign + slots] = of_sign[1:]
+    return True
 
 
-def _cut(values: Table, place_bits: int) -> dict[str, Table] | None:
-    """Cut values into blocks of at most three runs; None where a block has more."""
-    rows = values.reshape(-1, 1 << place_bits)
-    changes = rows[:, 1:] != rows[:, :-1]
-    counts = changes.sum(axis=1)
-    if counts.max() > 2:
-        return None
-    first_edge = np.where(counts > 0, changes.argmax(axis=1) + 1, 0)
-    last_edge = np.where(counts > 0, rows.shape[1] - 1 - changes[:, ::-1].argmax(axis=1), 0)
-    every = np.arange(len(rows))
-    unit = 1 << (8 - place_bits)
-    return {
-        "first": rows[:, 0],
-        "edge_1": first_edge * unit,
-        "second": rows[every, first_edge],
-        "edge_2": last_edge * unit,
-        "third": rows[every, last_edge],
-    }
+class _Numbers:
+    """Numbers of runs: 0 has the value 0, later ones are given so that runs of a block follow each other."""
+
+    def __init__(self) -> None:
+        self.values = [0]
+        self._last = {0: 0}
+
+    def of(self, runs: list[int]) -> int:
+        """Return the number of the first of some runs."""
+        first = self._last.get(runs[0], len(self.values))
+        known = self.values[first : first + len(runs)]
+        if known != runs[: len(known)] or (len(known) < len(runs) and first + len(known) < len(self.values)):
+            first, known = len(self.values), []
+        for value in runs[len(known) :]:
+            self._last[value] = len(self.values)
+            self.values.append(value)
+        return first
+
+
+def _block(record: Table, place: Table, negative: Table | int) -> Table:
+    """Return which entry of the blocks a place reads; without wide tables the highest bit is not looked at."""
+    return (place >> 8 | negative * int(record["sign_index"])) & (0xFF if record["is_wide"] else 0x7F)
 
 
 def _assemble(record: Table) -> Table:
     """Put the table together again, as the loop does."""
-    magnitude = np.arange(MAGNITUDES)
-    places = _places(magnitude, {name: int(record[name]) for name in ("window", "low", "top", "special", "moved")})
-    place_bits = int(record["place_bits"])
-    halves = []
-    for negative in (0, 1):
-        block = (places >> place_bits) | (negative * int(record["sign_index"]))
-        place = (places << (8 - place_bits)) & 0xFF
-        value = np.where(place >= record["edge_1"][block], record["second"][block], record["first"][block])
-        value = np.where(place >= record["edge_2"][block], record["third"][block], value)
-        if negative:
-            signed = value | int(record["sign"])
-            value = np.where((value == 0) & bool(record["keeps_zero"]), value, signed)
-        halves.append(value)
-    return np.concatenate(halves)
+    code = np.arange(2 * MAGNITUDES)
+    is_unsigned = record["shape"] == Shape.UNSIGNED
+    negative = code * (not is_unsigned) >> 15
+    magnitude = code if is_unsigned else code & (MAGNITUDES - 1)
+    if record["shape"] == Shape.SIGNED:
+        magnitude = np.where(negative, 2 * MAGNITUDES - code, code)
+    place = _place(record, magnitude)
+    block = _block(record, place, negative)
+    run = record["first"][block].astype(int)
+    run += (place & 0xFF) >= record["edge_1"][block]
+    run += (place & 0xFF) >= record["edge_2"][block]
+    if record["shape"] in (Shape.DENSE, Shape.SIGNED, Shape.UNSIGNED):
+        run = np.where(place < DENSE, record["dense"][place % DENSE], run)
+    run &= 0xFF
+    return np.where(run, record["value"][run % MOST_RUNS + MOST_RUNS * negative], 0)

@@ -14,6 +14,8 @@ cdef extern from "registers.h" nogil:
         const uint8_t *src, uint32_t *dst, Py_ssize_t n, const void *table)
     Py_ssize_t vector_lookup_8_64 "lutcast_vector_lookup_8_64"(
         const uint8_t *src, uint64_t *dst, Py_ssize_t n, const void *table)
+
+cdef extern from "steps.h" nogil:
     Py_ssize_t vector_steps_16 "lutcast_vector_steps_16"(
         const uint16_t *src, uint8_t *dst, Py_ssize_t n, const void *steps)
     Py_ssize_t vector_steps_32 "lutcast_vector_steps_32"(

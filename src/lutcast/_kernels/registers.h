@@ -1,4 +1,4 @@
-/* Tables held in vector registers (AVX-512 VBMI).
+/* Tables of 8-bit codes, held in vector registers (AVX-512 VBMI).
  *
  * Every function does as many whole elements as it can and returns how many; the scalar loop that
  * calls it, its twin, does the rest, which is all of them where the instructions are missing.
@@ -10,23 +10,6 @@
 #include <stdint.h>
 
 #include "inline.h"
-
-/* A table of 16-bit floats in pieces, see lutcast.steps. The magnitude of a code is moved into a
- * window, cut into a block number and a place in the block; every block holds three values, the
- * second from `edge_1` on, the third from `edge_2` on. */
-typedef struct {
-    uint16_t low;         /* magnitudes up to here have the first place; in a window of kind 2 all but zero the second */
-    uint16_t top;         /* last place of the window */
-    uint16_t special;     /* first magnitude of infinity and NaN */
-    uint16_t moved;       /* what is taken off those, so that they lie behind the window */
-    uint16_t place_bits;  /* of a place in a block, 8 or fewer */
-    uint16_t sign;        /* sign bit of a result where the blocks do not depend on the sign, else 0 */
-    uint16_t sign_index;  /* bit of the block number that the sign sets, else 0 */
-    uint16_t keeps_zero;  /* a zero result takes no sign */
-    uint16_t is_wide;     /* there are more than 128 blocks */
-    uint16_t window;      /* 0: all magnitudes have a place; 1: a window; 2: one that tells zero from tiny */
-    uint8_t first[256], edge_1[256], second[256], edge_2[256], third[256];
-} lutcast_steps;
 
 #if defined(__AVX512VBMI__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #include <immintrin.h>
@@ -75,8 +58,6 @@ LUTCAST_INLINE __mmask64 lutcast_first(Py_ssize_t n)
 {
     return n >= 64 ? ~(__mmask64)0 : ((__mmask64)1 << n) - 1;
 }
-
-/* ------------------------------------------------------------------ 8-bit sources */
 
 static inline Py_ssize_t lutcast_vector_lookup_8_8(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const void *table)
 {
@@ -225,149 +206,6 @@ static inline Py_ssize_t lutcast_vector_lookup_8_64(const uint8_t *src, uint64_t
         return lutcast_two_planes(src, (uint8_t *)dst, n, table, 8, 6);
     return lutcast_is_extended(table, 8) ? lutcast_extended_planes(src, (uint8_t *)dst, n, table, 8) : 0;
 }
-
-/* ------------------------------------------------------------------ steps */
-
-typedef struct {
-    lutcast_bytes first, edge_1, second, edge_2, third;
-    __m512i even, odd;
-    __m128i down, up;
-    __mmask64 zero_takes_sign;
-} lutcast_step_registers;
-
-LUTCAST_INLINE lutcast_step_registers lutcast_load_steps(const lutcast_steps *steps)
-{
-    lutcast_step_registers r;
-    uint8_t even[64], odd[64];
-    for (int i = 0; i < 64; i++) {
-        even[i] = (uint8_t)(2 * i);
-        odd[i] = (uint8_t)(2 * i + 1);
-    }
-    r.even = _mm512_loadu_si512(even);
-    r.odd = _mm512_loadu_si512(odd);
-    r.first = lutcast_load_bytes(steps->first);
-    r.edge_1 = lutcast_load_bytes(steps->edge_1);
-    r.second = lutcast_load_bytes(steps->second);
-    r.edge_2 = lutcast_load_bytes(steps->edge_2);
-    r.third = lutcast_load_bytes(steps->third);
-    r.down = _mm_cvtsi32_si128(steps->place_bits);
-    r.up = _mm_cvtsi32_si128(8 - steps->place_bits);
-    r.zero_takes_sign = steps->keeps_zero ? 0 : ~(__mmask64)0;
-    return r;
-}
-
-/* Move 32 magnitudes into the window. */
-LUTCAST_INLINE __m512i lutcast_window(const lutcast_steps *steps, __m512i code, const int window)
-{
-    __m512i magnitude = _mm512_and_si512(code, _mm512_set1_epi16(0x7FFF));
-    if (!window)
-        return magnitude;
-    __m512i inside = _mm512_subs_epu16(magnitude, _mm512_set1_epi16((short)steps->low));
-    if (window == 2)
-        inside = _mm512_max_epu16(inside, _mm512_min_epu16(magnitude, _mm512_set1_epi16(1)));
-    inside = _mm512_min_epu16(inside, _mm512_set1_epi16((short)steps->top));
-    __mmask32 is_special = _mm512_cmpge_epu16_mask(magnitude, _mm512_set1_epi16((short)steps->special));
-    return _mm512_mask_sub_epi16(inside, is_special, magnitude, _mm512_set1_epi16((short)steps->moved));
-}
-
-/* Look 64 codes up, which lie in two vectors. */
-LUTCAST_INLINE __m512i lutcast_step(
-    const lutcast_steps *steps, const lutcast_step_registers *r, __m512i a, __m512i b,
-    const int wide, const int window)
-{
-    const __mmask64 negative = _mm512_movepi8_mask(_mm512_permutex2var_epi8(a, r->odd, b));
-    a = lutcast_window(steps, a, window);
-    b = lutcast_window(steps, b, window);
-    __m512i block, place;
-    if (window) {
-        block = _mm512_permutex2var_epi8(_mm512_srl_epi16(a, r->down), r->even, _mm512_srl_epi16(b, r->down));
-        place = _mm512_permutex2var_epi8(_mm512_sll_epi16(a, r->up), r->even, _mm512_sll_epi16(b, r->up));
-    } else { /* places of 8 bits */
-        block = _mm512_permutex2var_epi8(a, r->odd, b);
-        place = _mm512_permutex2var_epi8(a, r->even, b);
-    }
-    if (wide)
-        block = _mm512_or_si512(block, _mm512_maskz_set1_epi8(negative, (char)steps->sign_index));
-    __m512i result = lutcast_look_up(&r->first, block, wide);
-    __mmask64 past = _mm512_cmpge_epu8_mask(place, lutcast_look_up(&r->edge_1, block, wide));
-    result = _mm512_mask_mov_epi8(result, past, lutcast_look_up(&r->second, block, wide));
-    past = _mm512_cmpge_epu8_mask(place, lutcast_look_up(&r->edge_2, block, wide));
-    result = _mm512_mask_mov_epi8(result, past, lutcast_look_up(&r->third, block, wide));
-    past = negative & (_mm512_test_epi8_mask(result, result) | r->zero_takes_sign);
-    return _mm512_or_si512(result, _mm512_maskz_set1_epi8(past, (char)steps->sign));
-}
-
-/* Round 32 float32 to odd at bfloat16: the upper halves, their last bit set where a lower half is not zero. */
-LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src, __m512i upper, __m512i lower)
-{
-    __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + 16);
-    __m512i high = _mm512_permutex2var_epi16(a, upper, b), low = _mm512_permutex2var_epi16(a, lower, b);
-    return _mm512_or_si512(high, _mm512_maskz_set1_epi16(_mm512_test_epi16_mask(low, low), 1));
-}
-
-LUTCAST_INLINE Py_ssize_t lutcast_steps_16(
-    const uint16_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps, const int wide, const int window)
-{
-    const lutcast_step_registers r = lutcast_load_steps(steps);
-    Py_ssize_t i = 0;
-    for (; i + 64 <= n; i += 64) {
-        __m512i a = _mm512_loadu_si512(src + i), b = _mm512_loadu_si512(src + i + 32);
-        _mm512_storeu_si512(dst + i, lutcast_step(steps, &r, a, b, wide, window));
-    }
-    if (i < n) {
-        const __mmask64 rest = lutcast_first(n - i);
-        __m512i a = _mm512_maskz_loadu_epi16((__mmask32)rest, src + i);
-        __m512i b = _mm512_maskz_loadu_epi16((__mmask32)(rest >> 32), src + i + 32);
-        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(steps, &r, a, b, wide, window));
-    }
-    return n;
-}
-
-LUTCAST_INLINE Py_ssize_t lutcast_steps_32(
-    const uint32_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps, const int wide, const int window)
-{
-    const lutcast_step_registers r = lutcast_load_steps(steps);
-    uint16_t words[64];
-    Py_ssize_t i = 0;
-    for (int j = 0; j < 32; j++) {
-        words[j] = (uint16_t)(2 * j + 1);
-        words[32 + j] = (uint16_t)(2 * j);
-    }
-    const __m512i upper = _mm512_loadu_si512(words), lower = _mm512_loadu_si512(words + 32);
-    for (; i + 64 <= n; i += 64) {
-        __m512i a = lutcast_odd(src + i, upper, lower), b = lutcast_odd(src + i + 32, upper, lower);
-        _mm512_storeu_si512(dst + i, lutcast_step(steps, &r, a, b, wide, window));
-    }
-    return i;
-}
-
-static inline Py_ssize_t lutcast_vector_steps_16(const uint16_t *src, uint8_t *dst, Py_ssize_t n, const void *data)
-{
-    const lutcast_steps *steps = data;
-    if (!steps)
-        return 0;
-    switch (steps->window * 2 + steps->is_wide) {
-    case 0: return lutcast_steps_16(src, dst, n, steps, 0, 0);
-    case 1: return lutcast_steps_16(src, dst, n, steps, 1, 0);
-    case 2: return lutcast_steps_16(src, dst, n, steps, 0, 1);
-    case 3: return lutcast_steps_16(src, dst, n, steps, 1, 1);
-    case 4: return lutcast_steps_16(src, dst, n, steps, 0, 2);
-    default: return lutcast_steps_16(src, dst, n, steps, 1, 2);
-    }
-}
-
-static inline Py_ssize_t lutcast_vector_steps_32(const uint32_t *src, uint8_t *dst, Py_ssize_t n, const void *data)
-{
-    const lutcast_steps *steps = data;
-    if (!steps)
-        return 0;
-    switch (steps->window * 2 + steps->is_wide) {
-    case 2: return lutcast_steps_32(src, dst, n, steps, 0, 1);
-    case 3: return lutcast_steps_32(src, dst, n, steps, 1, 1);
-    case 4: return lutcast_steps_32(src, dst, n, steps, 0, 2);
-    default: return lutcast_steps_32(src, dst, n, steps, 1, 2);
-    }
-}
 #else
 #define LUTCAST_HAS_REGISTER_TABLES 0
 #define LUTCAST_NONE(name, from, to)                                                         \
@@ -380,8 +218,6 @@ LUTCAST_NONE(lutcast_vector_lookup_8_8, uint8_t, uint8_t)
 LUTCAST_NONE(lutcast_vector_lookup_8_16, uint8_t, uint16_t)
 LUTCAST_NONE(lutcast_vector_lookup_8_32, uint8_t, uint32_t)
 LUTCAST_NONE(lutcast_vector_lookup_8_64, uint8_t, uint64_t)
-LUTCAST_NONE(lutcast_vector_steps_16, uint16_t, uint8_t)
-LUTCAST_NONE(lutcast_vector_steps_32, uint32_t, uint8_t)
 #endif
 
 #endif
