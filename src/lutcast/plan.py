@@ -24,8 +24,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from . import exact, tables
-from ._kernels import LOOPS, USES_AVX512, USES_F16C, USES_STEPS, Plan
+from ._kernels import LOOPS, USES_AVX512, USES_F16C, USES_PIECES, Plan
 from .formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, UINT64, Format
+from .planes import planes
 from .policy import Overflow, Policy, Rounding, resolve
 from .steps import steps
 from .store import Table
@@ -53,7 +54,7 @@ class Link(NamedTuple):
     loop: str
     params: Params
     table: Table | None = None
-    steps: Table | None = None
+    pieces: Table | None = None
 
 
 @cache
@@ -82,7 +83,7 @@ def integral_plan(fmt: Format, rounding: Rounding) -> Plan:
 
 
 def _stage(link: Link, parts: int) -> tuple[int, int, Params, Table | None, Table | None]:
-    return LOOPS[link.loop], parts, link.params, link.table, link.steps
+    return LOOPS[link.loop], parts, link.params, link.table, link.pieces
 
 
 def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
@@ -113,10 +114,10 @@ def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
         return _to_integer(src, dst, policy)
     if dst.is_narrow and not _converts(dst, policy):
         link = _look_up(src, dst, policy)
-        if link.steps is None and USES_STEPS and dst.kind == "float" and policy.rounding is not Rounding.HYBRID:
+        if link.pieces is None and USES_PIECES and dst.kind == "float" and policy.rounding is not Rounding.HYBRID:
             # Where float16 and integers are too dense for steps, bfloat16 may not be.
             wide = _chain(FLOAT32, dst, policy)
-            if wide[-1].steps is not None:
+            if wide[-1].pieces is not None:
                 return [_decode(src, EXACT), *wide]
         return [link]
     if src.kind == "int" and dst is FLOAT64:
@@ -146,8 +147,10 @@ def _decode(src: Format, policy: Policy) -> Link:
 def _look_up(src: Format, dst: Format, policy: Policy) -> Link:
     table = tables.codes(src, dst, policy)
     pieces = None
-    if USES_STEPS and src.bits == 16 and dst.bits <= 8:
+    if USES_PIECES and src.bits == 16 and dst.bits <= 8:
         pieces = steps(src, dst, table)
+    if USES_PIECES and src.bits <= 8 and dst.bits > 8:
+        pieces = planes(table)
     return Link(f"lookup_{8 * src.itemsize}_{8 * dst.itemsize}", NOTHING, table, pieces)
 
 
@@ -175,7 +178,7 @@ def _by_way_of_odd(src: Format, dst: Format, policy: Policy) -> list[Link]:
         policy = policy._replace(rounding=Rounding.TIES_TO_AWAY)
     elif src is FLOAT32:
         last = _look_up(BFLOAT16, dst, policy)
-        if last.steps is not None:
+        if last.pieces is not None:
             return [last._replace(loop="odd_lookup")]
         return [Link("odd_bfloat16", NOTHING), last]
     else:

@@ -38,7 +38,7 @@ _modules = [_load(family) for family in FAMILIES]
 
 # Address of each loop by name.
 LOOPS: dict[str, int] = {name: address for module in _modules for name, address in module.LOOPS.items()}
-USES_STEPS: bool = _modules[0].USES_STEPS
+USES_PIECES: bool = _modules[0].USES_PIECES
 USES_F16C: bool = _modules[0].USES_F16C
 USES_AVX512: bool = _modules[1].USES_AVX512
 
@@ -49,7 +49,7 @@ __all__ = [
     "LOOPS",
     "USES_AVX512",
     "USES_F16C",
-    "USES_STEPS",
+    "USES_PIECES",
     "VARIANT",
     "Caster",
     "Front",

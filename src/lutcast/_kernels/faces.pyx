@@ -32,7 +32,7 @@ def lookup(loops, const code[::1] src, const value[::1] table, value[::1] dst):
     if src.shape[0] == 0:
         return
     params.table = &table[0]
-    params.steps = NULL
+    params.pieces = NULL
     params.direction = -1
     with nogil:
         loop(&src[0], &dst[0], src.shape[0], &params)

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint64_t
 cdef struct Params:
     # look-ups
     const void *table
-    const void *steps      # the same table in pieces that fit in registers, or NULL
+    const void *pieces     # the same table in pieces that fit in registers, or NULL
     # rounding of the bits below the last place, as masks of all ones or zero
     uint64_t nearest       # add just below half of the last place
     uint64_t tie_even      # and 1 more where the place above is odd

@@ -178,9 +178,9 @@ cdef class Plan:
 
     Parameters
     ----------
-    stages : sequence of (address, parts, params, table, steps)
+    stages : sequence of (address, parts, params, table, pieces)
         Address of each loop; how many loop elements make one element of the cast; its
-        parameters, a complete dict of ints; its table and the steps made from it, arrays
+        parameters, a complete dict of ints; its table and the pieces made from it, arrays
         that are kept alive, or None.
     src_unit, dst_unit : int
         Bytes of one part of an element, the unit of alignment and of byte order.
@@ -194,15 +194,15 @@ cdef class Plan:
         self.count = len(stages)
         self.src_unit, self.dst_unit = src_unit, dst_unit
         self.tables = tuple(array for _, _, _, *arrays in stages for array in arrays if array is not None)
-        for i, (address, parts, params, table, steps) in enumerate(stages):
+        for i, (address, parts, params, table, pieces) in enumerate(stages):
             stage = &self.stages[i]
             stage.loop = <Loop><uintptr_t>address
             stage.parts = parts
             stage.params = read_params(params)
             if table is not None:
                 stage.params.table = cnp.PyArray_DATA(<cnp.ndarray?>table)
-            if steps is not None:
-                stage.params.steps = cnp.PyArray_DATA(<cnp.ndarray?>steps)
+            if pieces is not None:
+                stage.params.pieces = cnp.PyArray_DATA(<cnp.ndarray?>pieces)
 
     def run(
         self, cnp.ndarray src not None, cnp.ndarray dst not None, Py_ssize_t start, Py_ssize_t stop,
@@ -246,7 +246,7 @@ cdef class Plan:
 cdef Params read_params(dict fields) except *:
     cdef Params params
     params.table = NULL
-    params.steps = NULL
+    params.pieces = NULL
     params.nearest = fields["nearest"]
     params.tie_even = fields["tie_even"]
     params.tie_away = fields["tie_away"]

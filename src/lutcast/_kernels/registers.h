@@ -11,6 +11,15 @@
 
 #include "inline.h"
 
+/* A table from 8 bits to wider words in planes of bytes; see lutcast.planes. */
+typedef struct {
+    uint64_t used;         /* which bytes of 64 come from a plane, the others are 0 */
+    uint16_t is_shifted;   /* the highest byte of a word is to be shifted down by what the lowest says */
+    uint16_t has_most;     /* the word 1 is the largest integer, and all others are as large as words have bits */
+    uint8_t low[256], high[256];
+    uint8_t index[8][64];  /* which bytes of both planes make the words, vector by vector */
+} lutcast_planes;
+
 #if defined(__AVX512VBMI__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #include <immintrin.h>
 #define LUTCAST_HAS_REGISTER_TABLES 1
@@ -22,9 +31,6 @@
 #define LUTCAST_TWO_TURNS _Pragma("GCC unroll 2")
 #endif
 
-/* Elements from which on it pays to cut a table of words into planes of bytes. */
-#define LUTCAST_WORTH_PLANES 512
-
 typedef struct { __m512i part[4]; } lutcast_bytes;
 
 LUTCAST_INLINE lutcast_bytes lutcast_load_bytes(const uint8_t *table)
@@ -33,15 +39,6 @@ LUTCAST_INLINE lutcast_bytes lutcast_load_bytes(const uint8_t *table)
     for (int i = 0; i < 4; i++)
         bytes.part[i] = _mm512_loadu_si512(table + 64 * i);
     return bytes;
-}
-
-/* Byte `plane` of each of 256 words. */
-LUTCAST_INLINE lutcast_bytes lutcast_load_plane(const uint8_t *table, int width, int plane)
-{
-    uint8_t bytes[256];
-    for (int i = 0; i < 256; i++)
-        bytes[i] = table[i * width + plane];
-    return lutcast_load_bytes(bytes);
 }
 
 /* Look 64 bytes up; with `wide` 0 only the first 128 entries are reached. */
@@ -74,137 +71,69 @@ static inline Py_ssize_t lutcast_vector_lookup_8_8(const uint8_t *src, uint8_t *
     return n;
 }
 
-/* Words of `width` bytes of which the two from `byte` on come from planes and the others are zero. */
-LUTCAST_INLINE Py_ssize_t lutcast_two_planes(
-    const uint8_t *src, uint8_t *dst, Py_ssize_t n, const void *table, const int width, const int byte)
+/* 64 codes: bytes, or 4 bits each in half as many. */
+LUTCAST_INLINE __m512i lutcast_load_codes(const uint8_t *src, Py_ssize_t at, const int packed)
 {
-    const lutcast_bytes low = lutcast_load_plane(table, width, byte);
-    const lutcast_bytes high = lutcast_load_plane(table, width, byte + 1);
-    const int step = 64 / width;
-    __m512i index[8];
-    __mmask64 used = 0;
-    Py_ssize_t i = 0;
-    for (int j = 0; j < width; j++) {
-        uint8_t bytes[64] = {0};
-        for (int k = 0; k < step; k++) {
-            bytes[k * width + byte] = (uint8_t)(step * j + k);
-            bytes[k * width + byte + 1] = (uint8_t)(step * j + k + 64);
-            used |= (uint64_t)3 << (k * width + byte);
-        }
-        index[j] = _mm512_loadu_si512(bytes);
+    if (!packed)
+        return _mm512_loadu_si512(src + at);
+    __m512i pair = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(src + at / 2)));
+    return _mm512_and_si512(_mm512_or_si512(pair, _mm512_slli_epi16(pair, 4)), _mm512_set1_epi8(15));
+}
+
+/* A byte that stands at the top of its word is shifted down by what the lowest byte says. */
+LUTCAST_INLINE __m512i lutcast_shift_down(__m512i word, const int width, const int has_most)
+{
+    const __m512i ones = _mm512_set1_epi8(-1);
+    if (width == 4) {
+        __m512i shifted = _mm512_srav_epi32(word, _mm512_and_si512(word, _mm512_set1_epi32(0xFF)));
+        return has_most ? _mm512_or_si512(shifted, _mm512_srlv_epi32(ones, word)) : shifted;
     }
+    __m512i shifted = _mm512_srav_epi64(word, _mm512_and_si512(word, _mm512_set1_epi64(0xFF)));
+    return has_most ? _mm512_or_si512(shifted, _mm512_srlv_epi64(ones, word)) : shifted;
+}
+
+LUTCAST_INLINE Py_ssize_t lutcast_look_up_planes(
+    const uint8_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_planes *planes, const int packed, const int width,
+    const int is_shifted, const int has_most)
+{
+    const lutcast_bytes low = lutcast_load_bytes(planes->low), high = lutcast_load_bytes(planes->high);
+    const __mmask64 used = planes->used;
+    __m512i index[8];
+    Py_ssize_t i = 0;
+    for (int j = 0; j < width; j++)
+        index[j] = _mm512_loadu_si512(planes->index[j]);
     LUTCAST_TWO_TURNS
     for (; i + 64 <= n; i += 64) {
-        __m512i code = _mm512_loadu_si512(src + i);
-        __m512i a = lutcast_look_up(&low, code, 1), b = lutcast_look_up(&high, code, 1);
-        for (int j = 0; j < width; j++)
-            _mm512_storeu_si512(dst + i * width + 64 * j, _mm512_maskz_permutex2var_epi8(used, a, index[j], b));
+        __m512i code = lutcast_load_codes(src, i, packed), a, b;
+        if (packed) {
+            a = _mm512_permutexvar_epi8(code, low.part[0]);
+            b = _mm512_permutexvar_epi8(code, high.part[0]);
+        } else {
+            a = lutcast_look_up(&low, code, 1);
+            b = lutcast_look_up(&high, code, 1);
+        }
+        for (int j = 0; j < width; j++) {
+            __m512i word = _mm512_maskz_permutex2var_epi8(used, a, index[j], b);
+            if (is_shifted)
+                word = lutcast_shift_down(word, width, has_most);
+            _mm512_storeu_si512(dst + i * width + 64 * j, word);
+        }
     }
     return i;
 }
 
-/* Four planes: words of 32 bits without a byte that is always zero. */
-static inline Py_ssize_t lutcast_four_planes(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const void *table)
+/* To words of 2, 4 or 8 bytes. */
+LUTCAST_INLINE Py_ssize_t lutcast_vector_lookup(
+    const uint8_t *src, void *dst, Py_ssize_t n, const void *data, const int packed, const int width)
 {
-    const lutcast_bytes plane[4] = {
-        lutcast_load_plane(table, 4, 0), lutcast_load_plane(table, 4, 1),
-        lutcast_load_plane(table, 4, 2), lutcast_load_plane(table, 4, 3),
-    };
-    Py_ssize_t i = 0;
-    for (; i + 64 <= n; i += 64) {
-        __m512i code = _mm512_loadu_si512(src + i);
-        __m512i a = lutcast_look_up(&plane[0], code, 1), b = lutcast_look_up(&plane[1], code, 1);
-        __m512i c = lutcast_look_up(&plane[2], code, 1), d = lutcast_look_up(&plane[3], code, 1);
-        /* Unpacking works within 128 bits, so the four vectors hold every fourth group of four. */
-        __m512i ab = _mm512_unpacklo_epi8(a, b), cd = _mm512_unpacklo_epi8(c, d);
-        __m512i AB = _mm512_unpackhi_epi8(a, b), CD = _mm512_unpackhi_epi8(c, d);
-        __m512i out[4] = {
-            _mm512_unpacklo_epi16(ab, cd), _mm512_unpackhi_epi16(ab, cd),
-            _mm512_unpacklo_epi16(AB, CD), _mm512_unpackhi_epi16(AB, CD),
-        };
-        for (int lane = 0; lane < 4; lane++)
-            for (int j = 0; j < 4; j++) {
-                __m128i part = lane == 0 ? _mm512_extracti32x4_epi32(out[j], 0)
-                    : lane == 1 ? _mm512_extracti32x4_epi32(out[j], 1)
-                    : lane == 2 ? _mm512_extracti32x4_epi32(out[j], 2) : _mm512_extracti32x4_epi32(out[j], 3);
-                _mm_storeu_si128((__m128i *)(dst + 4 * i + 64 * lane + 16 * j), part);
-            }
-    }
-    return i;
-}
-
-/* Words of 32 or 64 bits that extend one of 16: integers from floats of few bits. */
-LUTCAST_INLINE Py_ssize_t lutcast_extended_planes(
-    const uint8_t *src, uint8_t *dst, Py_ssize_t n, const void *table, const int width)
-{
-    const lutcast_bytes low = lutcast_load_plane(table, width, 0), high = lutcast_load_plane(table, width, 1);
-    uint8_t index[128];
-    Py_ssize_t i = 0;
-    for (int j = 0; j < 64; j++) {
-        index[2 * j] = (uint8_t)j;
-        index[2 * j + 1] = (uint8_t)(j + 64);
-    }
-    const __m512i lower = _mm512_loadu_si512(index), upper = _mm512_loadu_si512(index + 64);
-    for (; i + 64 <= n; i += 64) {
-        __m512i code = _mm512_loadu_si512(src + i);
-        __m512i a = lutcast_look_up(&low, code, 1), b = lutcast_look_up(&high, code, 1);
-        int16_t words[64];
-        _mm512_storeu_si512(words, _mm512_permutex2var_epi8(a, lower, b));
-        _mm512_storeu_si512(words + 32, _mm512_permutex2var_epi8(a, upper, b));
-        for (int j = 0; j < width; j++)
-            if (width == 4) {
-                __m256i part = _mm256_loadu_si256((const __m256i *)(words + 16 * j));
-                _mm512_storeu_si512(dst + 4 * i + 64 * j, _mm512_cvtepi16_epi32(part));
-            } else {
-                __m128i part = _mm_loadu_si128((const __m128i *)(words + 8 * j));
-                _mm512_storeu_si512(dst + 8 * i + 64 * j, _mm512_cvtepi16_epi64(part));
-            }
-    }
-    return i;
-}
-
-/* Whether 256 words of 32 or 64 bits all extend their lower 16 bits as signed numbers. */
-static inline int lutcast_is_extended(const void *table, int width)
-{
-    int extended = 1;
-    for (int i = 0; i < 256; i++)
-        extended &= width == 4 ? ((const int32_t *)table)[i] == ((const int16_t *)table)[2 * i]
-                               : ((const int64_t *)table)[i] == ((const int16_t *)table)[4 * i];
-    return extended;
-}
-
-/* Whether all bits of 256 words outside a mask are zero. */
-static inline int lutcast_within(const void *table, int width, uint64_t mask)
-{
-    uint64_t bits = 0;
-    for (int i = 0; i < 256; i++)
-        bits |= width == 4 ? ((const uint32_t *)table)[i] : ((const uint64_t *)table)[i];
-    return (bits & ~mask) == 0;
-}
-
-static inline Py_ssize_t lutcast_vector_lookup_8_16(const uint8_t *src, uint16_t *dst, Py_ssize_t n, const void *table)
-{
-    return n < LUTCAST_WORTH_PLANES ? 0 : lutcast_two_planes(src, (uint8_t *)dst, n, table, 2, 0);
-}
-
-static inline Py_ssize_t lutcast_vector_lookup_8_32(const uint8_t *src, uint32_t *dst, Py_ssize_t n, const void *table)
-{
-    if (n < LUTCAST_WORTH_PLANES)
+    const lutcast_planes *planes = data;
+    if (!planes)
         return 0;
-    if (lutcast_within(table, 4, 0xFFFF0000u)) /* floats of few bits */
-        return lutcast_two_planes(src, (uint8_t *)dst, n, table, 4, 2);
-    if (lutcast_is_extended(table, 4))
-        return lutcast_extended_planes(src, (uint8_t *)dst, n, table, 4);
-    return lutcast_four_planes(src, (uint8_t *)dst, n, table);
-}
-
-static inline Py_ssize_t lutcast_vector_lookup_8_64(const uint8_t *src, uint64_t *dst, Py_ssize_t n, const void *table)
-{
-    if (n < LUTCAST_WORTH_PLANES)
-        return 0;
-    if (lutcast_within(table, 8, 0xFFFF000000000000u))
-        return lutcast_two_planes(src, (uint8_t *)dst, n, table, 8, 6);
-    return lutcast_is_extended(table, 8) ? lutcast_extended_planes(src, (uint8_t *)dst, n, table, 8) : 0;
+    if (width == 2 || !planes->is_shifted)
+        return lutcast_look_up_planes(src, dst, n, planes, packed, width, 0, 0);
+    if (!planes->has_most)
+        return lutcast_look_up_planes(src, dst, n, planes, packed, width, 1, 0);
+    return lutcast_look_up_planes(src, dst, n, planes, packed, width, 1, 1);
 }
 #else
 #define LUTCAST_HAS_REGISTER_TABLES 0
@@ -215,9 +144,13 @@ static inline Py_ssize_t name(const from *src, to *dst, Py_ssize_t n, const void
     return 0;                                                                                \
 }
 LUTCAST_NONE(lutcast_vector_lookup_8_8, uint8_t, uint8_t)
-LUTCAST_NONE(lutcast_vector_lookup_8_16, uint8_t, uint16_t)
-LUTCAST_NONE(lutcast_vector_lookup_8_32, uint8_t, uint32_t)
-LUTCAST_NONE(lutcast_vector_lookup_8_64, uint8_t, uint64_t)
+
+static inline Py_ssize_t lutcast_vector_lookup(
+    const uint8_t *src, void *dst, Py_ssize_t n, const void *data, const int packed, const int width)
+{
+    (void)src, (void)dst, (void)n, (void)data, (void)packed, (void)width;
+    return 0;
+}
 #endif
 
 #endif
