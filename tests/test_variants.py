@@ -23,6 +23,10 @@ for src in lutcast.formats():
         digest.update(lutcast.cast(x, dst, src=src))
         for rounding in ("floor", "ceil", "rint", "round", "odd") if src.bits > 16 and dst.bits > 8 else ():
             digest.update(lutcast.cast(x[::-1], dst, src=src, rounding=rounding, nan="zero"))
+        if dst.bits < 8 and dst.kind != "bool":
+            digest.update(lutcast.cast(x, dst, src=src, packed=True))
+        if src.bits < 8 and src.kind != "bool":
+            digest.update(lutcast.cast(raw, dst, src=src, shape=len(raw) * 8 // src.bits))
 print(lutcast.show_config("dicts")["kernels"]["in use"], digest.hexdigest())
 """
 

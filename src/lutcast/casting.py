@@ -119,10 +119,12 @@ def cast(
     chosen = _plan(fmt, dst, rounding, overflow, nan)
     threads = _check_threads(threads)
     result_shape = array.shape if elements is None else elements
+    if type(x) is np.ndarray and (src is None) is (shape is None) and copy and not (src_bits and packed):
+        prepared = _prepared(fmt, dst, rounding, overflow, nan)
+        source = array.dtype if src is None else src
+        remember(prepared, source, dtype, rounding, overflow, nan, bool(packed), bool(src_bits))
     if packed:
         return _cast_packed(chosen, array, src_bits, math.prod(result_shape), dst, out, threads)
-    if type(x) is np.ndarray and src is shape is None and copy:
-        remember(_prepared(fmt, dst, rounding, overflow, nan), array.dtype, dtype, rounding, overflow, nan)
     if out is None and not copy and fmt is dst and not src_bits and array.dtype == array_dtype(dst):
         return array
     return _run(chosen, array, src_bits, result_shape, dst, out, threads)

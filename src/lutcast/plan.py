@@ -47,6 +47,10 @@ DIRECTIONS = {
 # Policies under which the processor's conversion to float16 is the definition's.
 CONVERTED = tuple(Policy(rounding, Overflow.IEEE) for rounding in DIRECTIONS)
 
+# Loops that do the same from or to packed codes of 4 bits.
+FROM_PACKED = {f"lookup_8_{bits}": f"lookup_4_{bits}" for bits in (16, 32, 64)}
+TO_PACKED = {"lookup_16_8": "lookup_16_4", "odd_lookup": "odd_lookup_4"}
+
 
 class Link(NamedTuple):
     """One loop of a chain."""
@@ -71,7 +75,8 @@ def plan(src: Format, dst: Format, rounding: object, overflow: object, nan: obje
         stages.append(_stage(Link(f"zero_imaginary_{destination.bits}", NOTHING), 1))
     if dst.kind == "bool" and src.part:
         stages.append(_stage(Link("either_true", NOTHING), 1))
-    return Plan(stages, source.itemsize, destination.itemsize)
+    from_packed, to_packed = _packed_loops(source, destination, links)
+    return Plan(stages, source.itemsize, destination.itemsize, from_packed, to_packed)
 
 
 @cache
@@ -84,6 +89,14 @@ def integral_plan(fmt: Format, rounding: Rounding) -> Plan:
 
 def _stage(link: Link, parts: int) -> tuple[int, int, Params, Table | None, Table | None]:
     return LOOPS[link.loop], parts, link.params, link.table, link.pieces
+
+
+def _packed_loops(src: Format, dst: Format, links: list[Link]) -> tuple[int, int]:
+    """Return the loops that read or write packed codes where there are such for the only link of a chain, else 0."""
+    loop = links[0].loop if len(links) == 1 else ""
+    reads = FROM_PACKED.get(loop) if src.bits == 4 else None
+    writes = TO_PACKED.get(loop) if dst.bits == 4 else None
+    return LOOPS[reads] if reads else 0, LOOPS[writes] if writes else 0
 
 
 def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:

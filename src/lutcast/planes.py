@@ -18,10 +18,10 @@ from .arrays import Array as Table
 CODES = 256
 LANES = 64  # bytes of a register
 # lutcast_planes of _kernels/registers.h
-LAYOUT = np.dtype(
-    [("used", "<u8"), ("is_shifted", "<u2"), ("has_most", "<u2"), ("low", "u1", CODES), ("high", "u1", CODES)]
-    + [("index", "u1", (8, LANES))]
-)
+LAYOUT = np.dtype([
+    ("used", "<u8"), ("is_shifted", "<u2"), ("has_most", "<u2"), ("low", "u1", CODES), ("high", "u1", CODES),
+    ("index", "u1", (8, LANES)),
+])  # fmt: skip
 
 
 def planes(table: Table) -> Table | None:

@@ -9,7 +9,14 @@ from lutcast.formats import Format
 from lutcast.policy import Policy
 
 def remember(
-    caster: Caster, x_dtype: np.dtype[Any], dtype: object, rounding: object, overflow: object, nan: object
+    caster: Caster,
+    source: object,
+    dtype: object,
+    rounding: object,
+    overflow: object,
+    nan: object,
+    packs: bool,
+    unpacks: bool,
 ) -> None: ...
 
 @final

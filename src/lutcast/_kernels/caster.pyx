@@ -6,6 +6,8 @@ else takes the careful way, a Python function.
 
 from functools import update_wrapper
 
+from lutcast.formats import UINT8
+
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
@@ -30,6 +32,10 @@ cdef extern from *:
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_SimpleNewFromDescr(int ndim, cnp.npy_intp *dims, cnp.dtype descr)
+
+cdef enum:
+    MAX_DIMENSIONS = 64
+    LARGEST_SIZE = 1 << 30  # of packed shapes on the short way, so that no product overflows
 
 ctypedef object (*VectorCall)(object, PyObject *const *, size_t, PyObject *)
 
@@ -56,11 +62,14 @@ cdef class Caster:
     cdef cnp.dtype src_dtype
     cdef cnp.dtype dst_dtype
     cdef object careful
+    cdef int src_bits
+    cdef int dst_bits
 
     def __cinit__(self, Plan plan not None, src, dst, policy, cnp.dtype src_dtype, cnp.dtype dst_dtype, careful):
         self.vectorcall = call
         self.plan, self.src, self.dst, self.policy = plan, src, dst, policy
         self.src_dtype, self.dst_dtype, self.careful = src_dtype, dst_dtype, careful
+        self.src_bits, self.dst_bits = src.bits, dst.bits
 
     def __repr__(self):
         return f"<Caster {self.src.name} to {self.dst.name}, {self.policy}>"
@@ -93,36 +102,57 @@ cdef inline bint is_ordinary(object array, cnp.dtype dtype) noexcept:
         and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>array))
 
 
-cdef inline bint fits(cnp.ndarray out, cnp.ndarray array) noexcept:
-    """Whether out is writable, of the shape of array, and apart from it in memory."""
-    cdef int ndim = cnp.PyArray_NDIM(array)
+cdef inline bint is_apart(cnp.ndarray out, cnp.ndarray array) noexcept:
+    """Whether out is writable and shares no memory with array."""
     cdef char *start = cnp.PyArray_BYTES(array)
     cdef char *out_start = cnp.PyArray_BYTES(out)
+    return cnp.PyArray_ISWRITEABLE(out) and (
+        out_start + cnp.PyArray_NBYTES(out) <= start or start + cnp.PyArray_NBYTES(array) <= out_start)
+
+
+cdef inline bint has_shape(cnp.ndarray array, int ndim, const cnp.npy_intp *shape) noexcept:
     return (
-        cnp.PyArray_ISWRITEABLE(out)
-        and cnp.PyArray_NDIM(out) == ndim
-        and memcmp(cnp.PyArray_DIMS(out), cnp.PyArray_DIMS(array), ndim * sizeof(cnp.npy_intp)) == 0
-        and (out_start + cnp.PyArray_NBYTES(out) <= start or start + cnp.PyArray_NBYTES(array) <= out_start))
+        cnp.PyArray_NDIM(array) == ndim
+        and memcmp(cnp.PyArray_DIMS(array), shape, ndim * sizeof(cnp.npy_intp)) == 0)
 
 
-cdef inline cnp.ndarray new_result(Caster caster, cnp.ndarray array):
-    Py_INCREF(caster.dst_dtype)  # the call takes it over
-    return PyArray_SimpleNewFromDescr(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), caster.dst_dtype)
+cdef inline cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype):
+    Py_INCREF(dtype)  # the call takes it over
+    return PyArray_SimpleNewFromDescr(ndim, shape, dtype)
 
 
-cdef object run_ordinary(Caster caster, cnp.ndarray array, cnp.ndarray out):
+cdef object run(Caster caster, cnp.ndarray array, cnp.ndarray out, Py_ssize_t n, int src_bits, int dst_bits):
+    """Run the plan on n elements; bits are those of a packed side, else 0."""
     cdef Plan plan = caster.plan
-    cdef Py_ssize_t n = cnp.PyArray_SIZE(array)
     cdef const char *src = cnp.PyArray_BYTES(array)
     cdef char *dst = cnp.PyArray_BYTES(out)
     cdef Py_ssize_t src_itemsize = cnp.PyArray_ITEMSIZE(array)
     cdef Py_ssize_t dst_itemsize = cnp.PyArray_ITEMSIZE(out)
     if n < ENOUGH_TO_RELEASE:
-        run_contiguous(plan.stages, plan.count, src, src_itemsize, dst, dst_itemsize, n)
+        run_contiguous(&plan.chain, src, src_itemsize, src_bits, dst, dst_itemsize, dst_bits, n)
     else:
         with nogil:
-            run_contiguous(plan.stages, plan.count, src, src_itemsize, dst, dst_itemsize, n)
+            run_contiguous(&plan.chain, src, src_itemsize, src_bits, dst, dst_itemsize, dst_bits, n)
     return out
+
+
+cdef object run_into(
+    Caster caster, cnp.ndarray array, object out, cnp.dtype dtype, int ndim, cnp.npy_intp *shape, Py_ssize_t n,
+    int src_bits, int dst_bits,
+):
+    """Run into ``out``, or into a new array if that is None; None comes back where ``out`` is not ordinary."""
+    if out is None:
+        return run(caster, array, new_array(ndim, shape, dtype), n, src_bits, dst_bits)
+    if is_ordinary(out, dtype) and has_shape(<cnp.ndarray>out, ndim, shape) and is_apart(<cnp.ndarray>out, array):
+        return run(caster, array, <cnp.ndarray>out, n, src_bits, dst_bits)
+    return None
+
+
+cdef inline object run_ordinary(Caster caster, cnp.ndarray array, object out):
+    """Run without packing; None comes back where ``out`` is not ordinary."""
+    return run_into(
+        caster, array, out, caster.dst_dtype, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
+        cnp.PyArray_SIZE(array), 0, 0)
 
 
 cdef object call(object self, PyObject *const *args, size_t nargsf, PyObject *names):
@@ -130,36 +160,37 @@ cdef object call(object self, PyObject *const *args, size_t nargsf, PyObject *na
     cdef Caster caster = <Caster>self
     cdef Py_ssize_t given = PyVectorcall_NARGS(nargsf)
     cdef Py_ssize_t named = 0 if names == NULL else len(<tuple>names)
-    cdef bint takes_out
-    cdef cnp.ndarray array, out
+    cdef object result = None
     if given >= 1 and given + named <= 2 and is_ordinary(<object>args[0], caster.src_dtype):
-        array = <cnp.ndarray>args[0]
-        takes_out = given + named == 2 and (named == 0 or (<tuple>names)[0] == "out")
-        if given + named == 1 or (takes_out and args[1] == <PyObject *>None):
-            return run_ordinary(caster, array, new_result(caster, array))
-        if takes_out and is_ordinary(<object>args[1], caster.dst_dtype):
-            out = <cnp.ndarray>args[1]
-            if fits(out, array):
-                return run_ordinary(caster, array, out)
+        if given + named == 1:
+            return run_ordinary(caster, <cnp.ndarray>args[0], None)
+        if named == 0 or (<tuple>names)[0] == "out":
+            result = run_ordinary(caster, <cnp.ndarray>args[0], <object>args[1])
+        if result is not None:
+            return result
     return caster.__call__(
         *[<object>args[i] for i in range(given)],
         **{(<tuple>names)[i]: <object>args[given + i] for i in range(named)})
 
 
-# What plain calls of `cast` have used, by dtype of x, destination and policy: no name is looked up twice.
+# What plain calls of `cast` have used, by dtype of x (or format, where x is packed), destination and
+# policy: no name is looked up twice.
 cdef dict _remembered = {}
+cdef dict _packing = {}
+cdef dict _unpacking = {}
 
 
-def remember(Caster caster not None, cnp.dtype x_dtype not None, dtype, rounding, overflow, nan):
+def remember(Caster caster not None, source, dtype, rounding, overflow, nan, bint packs, bint unpacks):
     """Let later plain calls of `cast` find a caster."""
-    _remembered[x_dtype, dtype, rounding, overflow, nan] = caster
+    cdef dict known = _packing if packs else _unpacking if unpacks else _remembered
+    known[source, dtype, rounding, overflow, nan] = caster
 
 
 cdef class Front:
     """The function `cast`, with a short way for calls that were made before.
 
-    Short is the way of ``cast(x, dtype)`` with ``rounding``, ``overflow``, ``nan`` and ``out`` at most,
-    where x is an ndarray. All others go to the function itself.
+    Short is the way of ``cast(x, dtype)`` with policy, ``out`` and packing at most, where x is an
+    ndarray. All others go to the function itself.
     """
 
     cdef VectorCall vectorcall
@@ -184,7 +215,10 @@ cdef class Front:
 cdef object front(object self, PyObject *const *args, size_t nargsf, PyObject *names):
     cdef Front owner = <Front>self
     cdef Py_ssize_t named = 0 if names == NULL else len(<tuple>names)
-    cdef object rounding = None, overflow = None, nan = "keep", out = None, name
+    cdef object rounding = None, overflow = None, nan = "keep", out = None, name, result
+    cdef PyObject *src = NULL
+    cdef PyObject *shape = NULL
+    cdef bint packed = False
     cdef Caster caster = None
     cdef Py_ssize_t i
     if PyVectorcall_NARGS(nargsf) == 2 and cnp.PyArray_CheckExact(<object>args[0]):
@@ -198,24 +232,71 @@ cdef object front(object self, PyObject *const *args, size_t nargsf, PyObject *n
                 overflow = <object>args[2 + i]
             elif name == "nan":
                 nan = <object>args[2 + i]
+            elif name == "packed" and <object>args[2 + i] is True:
+                packed = True
+            elif name == "src":
+                src = args[2 + i]
+            elif name == "shape":
+                shape = args[2 + i]
             else:
                 return PyObject_Vectorcall(owner.function, args, nargsf, names)
-        try:
-            caster = _remembered.get(
-                (<object>cnp.PyArray_DESCR(<cnp.ndarray>args[0]), <object>args[1], rounding, overflow, nan))
-        except TypeError:  # an argument that cannot be a key is no name either
-            pass
-    if caster is None:
-        return PyObject_Vectorcall(owner.function, args, nargsf, names)
-    if is_ordinary(<object>args[0], caster.src_dtype):
-        if out is None:
-            return run_ordinary(caster, <cnp.ndarray>args[0], new_result(caster, <cnp.ndarray>args[0]))
-        if is_ordinary(out, caster.dst_dtype) and fits(<cnp.ndarray>out, <cnp.ndarray>args[0]):
-            return run_ordinary(caster, <cnp.ndarray>args[0], <cnp.ndarray>out)
-    return caster.careful(caster, <object>args[0], out, 1)
+        if src == NULL:
+            caster = recall(
+                _packing if packed else _remembered, <object>cnp.PyArray_DESCR(<cnp.ndarray>args[0]),
+                <object>args[1], rounding, overflow, nan)
+        elif not packed:
+            caster = recall(_unpacking, <object>src, <object>args[1], rounding, overflow, nan)
+    if caster is not None and (src == NULL) == (shape == NULL):
+        if src != NULL:
+            result = run_unpacking(caster, <cnp.ndarray>args[0], <object>shape, out)
+        elif not is_ordinary(<object>args[0], caster.src_dtype):
+            result = None
+        elif packed:
+            result = run_packing(caster, <cnp.ndarray>args[0], out)
+        else:
+            result = run_ordinary(caster, <cnp.ndarray>args[0], out)
+        if result is not None:
+            return result
+    return PyObject_Vectorcall(owner.function, args, nargsf, names)
 
 
-cdef Caster _example = Caster.__new__(Caster, Plan((), 1, 1), None, None, None, cnp.dtype("u1"), cnp.dtype("u1"), None)
+cdef Caster recall(dict known, object source, object dtype, object rounding, object overflow, object nan):
+    try:
+        return known.get((source, dtype, rounding, overflow, nan))
+    except TypeError:  # an argument that cannot be a key is no name either
+        return None
+
+
+cdef object run_packing(Caster caster, cnp.ndarray array, object out):
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(array)
+    cdef cnp.npy_intp size = (n * caster.dst_bits + 7) // 8
+    return run_into(caster, array, out, _bytes, 1, &size, n, 0, caster.dst_bits)
+
+
+cdef object run_unpacking(Caster caster, cnp.ndarray array, object shape, object out):
+    """Unpack and cast; None comes back where ``array`` is not what packed elements of that shape take."""
+    cdef cnp.npy_intp sizes[MAX_DIMENSIONS]
+    cdef int ndim = 1, i
+    cdef Py_ssize_t n = 1
+    if type(shape) is int:
+        shape = (shape,)
+    if type(shape) is not tuple or len(<tuple>shape) > MAX_DIMENSIONS or not is_ordinary(array, _bytes):
+        return None
+    ndim = len(<tuple>shape)
+    for i in range(ndim):
+        if type((<tuple>shape)[i]) is not int or not 0 <= (<tuple>shape)[i] <= LARGEST_SIZE:
+            return None
+        sizes[i] = (<tuple>shape)[i]
+        n *= sizes[i]
+        if n > LARGEST_SIZE:
+            return None
+    if cnp.PyArray_NDIM(array) != 1 or cnp.PyArray_DIM(array, 0) != (n * caster.src_bits + 7) // 8:
+        return None
+    return run_into(caster, array, out, caster.dst_dtype, ndim, sizes, n, caster.src_bits, 0)
+
+
+cdef cnp.dtype _bytes = cnp.dtype("u1")
+cdef Caster _example = Caster.__new__(Caster, Plan((), 1, 1), UINT8, UINT8, None, _bytes, _bytes, None)
 give_vectorcall(<PyTypeObject *>Caster, <char *>&_example.vectorcall - <char *><PyObject *>_example)
 _example = None
 cdef Front _other = Front.__new__(Front, remember)

@@ -18,15 +18,20 @@ cdef struct Ends:
     int src_bits           # of a packed side, 0 where elements take whole bytes
     int dst_bits
 
+cdef struct Chain:
+    Stage stages[MAX_STAGES]
+    int count
+    Loop from_packed       # the same as the only stage, reading packed codes, or NULL
+    Loop to_packed         # the same, writing them
+
 cdef class Plan:
-    cdef Stage stages[MAX_STAGES]
-    cdef int count
+    cdef Chain chain
     cdef Py_ssize_t src_unit
     cdef Py_ssize_t dst_unit
     cdef readonly tuple tables
 
 cdef void run_contiguous(
-    const Stage *stages, int count, const char *src, Py_ssize_t src_itemsize, char *dst, Py_ssize_t dst_itemsize,
-    Py_ssize_t n,
+    const Chain *chain, const char *src, Py_ssize_t src_itemsize, int src_bits, char *dst, Py_ssize_t dst_itemsize,
+    int dst_bits, Py_ssize_t n,
 ) noexcept nogil
 cdef Params read_params(dict fields) except *

@@ -32,19 +32,19 @@ def use_packing(loops):
 
 
 cdef void run_stages(
-    const Stage *stages, int count, const char *src, char *dst, char *spare[2], Py_ssize_t n,
+    const Chain *chain, const char *src, char *dst, char *spare[2], Py_ssize_t n,
 ) noexcept nogil:
     """Run a chain on one block; between the ends it alternates between two buffers."""
     cdef int i
     cdef const char *source = src
     cdef char *target
-    for i in range(count):
-        target = dst if i == count - 1 else spare[i % 2]
-        stages[i].loop(source, target, n * stages[i].parts, &stages[i].params)
+    for i in range(chain.count):
+        target = dst if i == chain.count - 1 else spare[i % 2]
+        chain.stages[i].loop(source, target, n * chain.stages[i].parts, &chain.stages[i].params)
         source = target
 
 
-cdef Py_ssize_t widest(const Stage *stages, int count, const Ends *ends) noexcept nogil:
+cdef Py_ssize_t widest(const Chain *chain, const Ends *ends) noexcept nogil:
     """Return the bytes of the widest form that an element takes.
 
     Between loops its parts have at most 4 bytes, or it is as wide as one of the ends.
@@ -52,12 +52,12 @@ cdef Py_ssize_t widest(const Stage *stages, int count, const Ends *ends) noexcep
     cdef Py_ssize_t width = 1 if ends.src_bits else ends.src.itemsize
     cdef int i
     width = max(width, 1 if ends.dst_bits else ends.dst.itemsize)
-    for i in range(count - 1):
-        width = max(width, 4 * stages[i].parts)
+    for i in range(chain.count - 1):
+        width = max(width, 4 * chain.stages[i].parts)
     return width
 
 
-cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+cdef void run_blocks(const Chain *chain, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
     """Run a chain block by block; blocks are multiples of 8 elements, so that packed ones are whole bytes."""
     cdef uint64_t space[4 * BLOCK_WORDS]
     cdef char *gathered = <char *>space
@@ -66,7 +66,7 @@ cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t star
     cdef const char *source
     cdef char *target
     cdef Py_ssize_t n
-    cdef Py_ssize_t block = BLOCK_BYTES // widest(stages, count, ends)
+    cdef Py_ssize_t block = BLOCK_BYTES // widest(chain, ends)
     spare[0], spare[1] = <char *>(space + 2 * BLOCK_WORDS), <char *>(space + 3 * BLOCK_WORDS)
     while start < stop:
         n = min(block, stop - start)
@@ -79,8 +79,8 @@ cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t star
             gather(&ends.src, gathered, n)
             source = gathered
         target = scattered if ends.dst_bits or not ends.dst.is_contiguous else ends.dst.data + start * ends.dst.itemsize
-        if count:
-            run_stages(stages, count, source, target, spare, n)
+        if chain.count:
+            run_stages(chain, source, target, spare, n)
         elif target == scattered:
             target = <char *>source
         else:
@@ -92,47 +92,51 @@ cdef void run_blocks(const Stage *stages, int count, Ends *ends, Py_ssize_t star
         start += n
 
 
-cdef inline void run_direct(
-    const Stage *stages, int count, const char *src, char *dst, Py_ssize_t itemsize, Py_ssize_t n,
-) noexcept nogil:
-    """Run at most one loop, which needs no blocks."""
-    if count:
-        stages[0].loop(src, dst, n * stages[0].parts, &stages[0].params)
+cdef inline bint run_direct(const Chain *chain, const Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Run one loop, or none, from contiguous memory to contiguous memory; False where more is needed."""
+    cdef const char *src = ends.src.data + start * ends.src.itemsize
+    cdef char *dst = ends.dst.data + start * ends.dst.itemsize
+    cdef Loop loop = chain.stages[0].loop
+    if chain.count > 1 or not (ends.src.is_contiguous and ends.dst.is_contiguous):
+        return False
+    if ends.src_bits or ends.dst_bits:
+        loop = NULL if ends.src_bits and ends.dst_bits else chain.from_packed if ends.src_bits else chain.to_packed
+        if loop == NULL:
+            return False
+        if ends.src_bits:
+            src = ends.src.data + start * ends.src_bits // 8
+        else:
+            dst = ends.dst.data + start * ends.dst_bits // 8
+    if chain.count:
+        loop(src, dst, (stop - start) * chain.stages[0].parts, &chain.stages[0].params)
     else:
-        memcpy(dst, src, n * itemsize)
+        memcpy(dst, src, (stop - start) * ends.dst.itemsize)
+    return True
 
 
 cdef void run_contiguous(
-    const Stage *stages, int count, const char *src, Py_ssize_t src_itemsize, char *dst, Py_ssize_t dst_itemsize,
-    Py_ssize_t n,
+    const Chain *chain, const char *src, Py_ssize_t src_itemsize, int src_bits, char *dst, Py_ssize_t dst_itemsize,
+    int dst_bits, Py_ssize_t n,
 ) noexcept nogil:
-    """Run a chain from contiguous memory to contiguous memory."""
+    """Run a chain from contiguous memory to contiguous memory; bits are those of a packed side, else 0."""
     cdef Ends ends
-    if count <= 1:
-        run_direct(stages, count, src, dst, dst_itemsize, n)
-        return
-    ends.src_bits = ends.dst_bits = 0
+    ends.src_bits, ends.dst_bits = src_bits, dst_bits
     ends.src.is_contiguous = ends.dst.is_contiguous = True
     ends.src.data, ends.src.itemsize = <char *>src, src_itemsize
     ends.dst.data, ends.dst.itemsize = dst, dst_itemsize
-    run_blocks(stages, count, &ends, 0, n)
+    if n and not run_direct(chain, &ends, 0, n):
+        run_blocks(chain, &ends, 0, n)
 
 
-cdef void run(const Stage *stages, int count, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    """Run a chain on elements start to stop; a single loop on contiguous memory needs no blocks."""
-    cdef bint is_direct = ends.src.is_contiguous and ends.dst.is_contiguous and not (ends.src_bits or ends.dst_bits)
-    if start >= stop:
-        return
-    if is_direct and count <= 1:
-        run_direct(
-            stages, count, ends.src.data + start * ends.src.itemsize, ends.dst.data + start * ends.dst.itemsize,
-            ends.dst.itemsize, stop - start)
+cdef void run(const Chain *chain, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Run a chain on elements start to stop."""
+    if start >= stop or run_direct(chain, ends, start, stop):
         return
     if not ends.src.is_contiguous:
         seek(&ends.src, start)
     if not ends.dst.is_contiguous:
         seek(&ends.dst, start)
-    run_blocks(stages, count, ends, start, stop)
+    run_blocks(chain, ends, start, stop)
 
 
 cdef void make_walk(Walk *walk, cnp.ndarray array, const int *axes, int ndim, Py_ssize_t unit) noexcept:
@@ -184,18 +188,21 @@ cdef class Plan:
         that are kept alive, or None.
     src_unit, dst_unit : int
         Bytes of one part of an element, the unit of alignment and of byte order.
+    from_packed, to_packed : int
+        Addresses of loops that do the same as the only stage, from or to packed codes; 0: there are none.
     """
 
-    def __init__(self, stages, Py_ssize_t src_unit, Py_ssize_t dst_unit):
+    def __init__(self, stages, Py_ssize_t src_unit, Py_ssize_t dst_unit, from_packed=0, to_packed=0):
         cdef int i
         cdef Stage *stage
         if len(stages) > MAX_STAGES:
             raise ValueError(f"stages: {len(stages)} given, {MAX_STAGES} fit")
-        self.count = len(stages)
+        self.chain.count = len(stages)
+        self.chain.from_packed, self.chain.to_packed = <Loop><uintptr_t>from_packed, <Loop><uintptr_t>to_packed
         self.src_unit, self.dst_unit = src_unit, dst_unit
         self.tables = tuple(array for _, _, _, *arrays in stages for array in arrays if array is not None)
         for i, (address, parts, params, table, pieces) in enumerate(stages):
-            stage = &self.stages[i]
+            stage = &self.chain.stages[i]
             stage.loop = <Loop><uintptr_t>address
             stage.parts = parts
             stage.params = read_params(params)
@@ -237,10 +244,10 @@ cdef class Plan:
         else:
             make_walk(&ends.dst, dst, axes, ndim, self.dst_unit)
         if stop - start < ENOUGH_TO_RELEASE:
-            run(self.stages, self.count, &ends, start, stop)
+            run(&self.chain, &ends, start, stop)
         else:
             with nogil:
-                run(self.stages, self.count, &ends, start, stop)
+                run(&self.chain, &ends, start, stop)
 
 
 cdef Params read_params(dict fields) except *:

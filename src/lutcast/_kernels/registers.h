@@ -137,13 +137,11 @@ LUTCAST_INLINE Py_ssize_t lutcast_vector_lookup(
 }
 #else
 #define LUTCAST_HAS_REGISTER_TABLES 0
-#define LUTCAST_NONE(name, from, to)                                                         \
-static inline Py_ssize_t name(const from *src, to *dst, Py_ssize_t n, const void *table)    \
-{                                                                                            \
-    (void)src, (void)dst, (void)n, (void)table;                                              \
-    return 0;                                                                                \
+static inline Py_ssize_t lutcast_vector_lookup_8_8(const uint8_t *src, uint8_t *dst, Py_ssize_t n, const void *table)
+{
+    (void)src, (void)dst, (void)n, (void)table;
+    return 0;
 }
-LUTCAST_NONE(lutcast_vector_lookup_8_8, uint8_t, uint8_t)
 
 static inline Py_ssize_t lutcast_vector_lookup(
     const uint8_t *src, void *dst, Py_ssize_t n, const void *data, const int packed, const int width)

@@ -35,20 +35,24 @@ typedef struct {
 #if LUTCAST_HAS_REGISTER_TABLES
 typedef struct {
     lutcast_bytes first, edge_1, edge_2, dense[2], value;
-    __m512i even, odd;
+    __m512i even, odd;     /* bytes of 16-bit words */
+    __m512i lower, upper;  /* halves of 32-bit words */
     __m128i stretch;
 } lutcast_step_registers;
 
 LUTCAST_INLINE lutcast_step_registers lutcast_load_steps(const lutcast_steps *steps)
 {
     lutcast_step_registers r;
-    uint8_t even[64], odd[64];
-    for (int i = 0; i < 64; i++) {
+    uint8_t even[64];
+    uint16_t lower[32];
+    for (int i = 0; i < 64; i++)
         even[i] = (uint8_t)(2 * i);
-        odd[i] = (uint8_t)(2 * i + 1);
-    }
+    for (int i = 0; i < 32; i++)
+        lower[i] = (uint16_t)(2 * i);
     r.even = _mm512_loadu_si512(even);
-    r.odd = _mm512_loadu_si512(odd);
+    r.odd = _mm512_add_epi8(r.even, _mm512_set1_epi8(1));
+    r.lower = _mm512_loadu_si512(lower);
+    r.upper = _mm512_add_epi16(r.lower, _mm512_set1_epi16(1));
     r.first = lutcast_load_bytes(steps->first);
     r.edge_1 = lutcast_load_bytes(steps->edge_1);
     r.edge_2 = lutcast_load_bytes(steps->edge_2);
@@ -113,83 +117,91 @@ LUTCAST_INLINE __m512i lutcast_step(
 }
 
 /* Round 32 float32 to odd at bfloat16: the upper halves, their last bit set where a lower half is not zero. */
-LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src, __m512i upper, __m512i lower)
+LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src, const lutcast_step_registers *r)
 {
     __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + 16);
-    __m512i high = _mm512_permutex2var_epi16(a, upper, b), low = _mm512_permutex2var_epi16(a, lower, b);
+    __m512i high = _mm512_permutex2var_epi16(a, r->upper, b), low = _mm512_permutex2var_epi16(a, r->lower, b);
     return _mm512_or_si512(high, _mm512_min_epu16(low, _mm512_set1_epi16(1)));
 }
 
-LUTCAST_INLINE Py_ssize_t lutcast_steps_16(
-    const uint16_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps, const int shape, const int wide)
+/* The results for 64 elements, 16-bit codes or float32. */
+LUTCAST_INLINE __m512i lutcast_step_at(
+    const void *src, Py_ssize_t at, const lutcast_steps *steps, const lutcast_step_registers *r,
+    const int shape, const int wide, const int is_float32)
 {
-    const lutcast_step_registers r = lutcast_load_steps(steps);
-    Py_ssize_t i = 0;
-    for (; i + 64 <= n; i += 64) {
-        __m512i a = _mm512_loadu_si512(src + i), b = _mm512_loadu_si512(src + i + 32);
-        _mm512_storeu_si512(dst + i, lutcast_step(steps, &r, a, b, shape, wide));
+    __m512i a, b;
+    if (is_float32) {
+        a = lutcast_odd((const uint32_t *)src + at, r);
+        b = lutcast_odd((const uint32_t *)src + at + 32, r);
+    } else {
+        a = _mm512_loadu_si512((const uint16_t *)src + at);
+        b = _mm512_loadu_si512((const uint16_t *)src + at + 32);
     }
-    if (i < n) {
-        const __mmask64 rest = lutcast_first(n - i);
-        __m512i a = _mm512_maskz_loadu_epi16((__mmask32)rest, src + i);
-        __m512i b = _mm512_maskz_loadu_epi16((__mmask32)(rest >> 32), src + i + 32);
-        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(steps, &r, a, b, shape, wide));
-    }
-    return n;
+    return lutcast_step(steps, r, a, b, shape, wide);
 }
 
-LUTCAST_INLINE Py_ssize_t lutcast_steps_32(
-    const uint32_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps, const int shape, const int wide)
+LUTCAST_INLINE Py_ssize_t lutcast_steps_loop(
+    const void *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps,
+    const int shape, const int wide, const int is_float32, const int packed)
 {
     const lutcast_step_registers r = lutcast_load_steps(steps);
-    uint16_t words[64];
+    const __m512i weights = _mm512_set1_epi16(0x1001);
     Py_ssize_t i = 0;
-    for (int j = 0; j < 32; j++) {
-        words[j] = (uint16_t)(2 * j + 1);
-        words[32 + j] = (uint16_t)(2 * j);
+    if (packed) {
+        for (; i + 128 <= n; i += 128) {
+            __m512i a = lutcast_step_at(src, i, steps, &r, shape, wide, is_float32);
+            __m512i b = lutcast_step_at(src, i + 64, steps, &r, shape, wide, is_float32);
+            a = _mm512_maddubs_epi16(a, weights), b = _mm512_maddubs_epi16(b, weights);
+            _mm512_storeu_si512(dst + i / 2, _mm512_permutex2var_epi8(a, r.even, b));
+        }
+        return i;
     }
-    const __m512i upper = _mm512_loadu_si512(words), lower = _mm512_loadu_si512(words + 32);
-    for (; i + 64 <= n; i += 64) {
-        __m512i a = lutcast_odd(src + i, upper, lower), b = lutcast_odd(src + i + 32, upper, lower);
-        _mm512_storeu_si512(dst + i, lutcast_step(steps, &r, a, b, shape, wide));
+    for (; i + 64 <= n; i += 64)
+        _mm512_storeu_si512(dst + i, lutcast_step_at(src, i, steps, &r, shape, wide, is_float32));
+    if (i < n && !is_float32) {
+        const uint16_t *last = (const uint16_t *)src + i;
+        const __mmask64 rest = lutcast_first(n - i);
+        __m512i a = _mm512_maskz_loadu_epi16((__mmask32)rest, last);
+        __m512i b = _mm512_maskz_loadu_epi16((__mmask32)(rest >> 32), last + 32);
+        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(steps, &r, a, b, shape, wide));
+        return n;
     }
     return i;
 }
 
-#define LUTCAST_SHAPE(loop, shape)                               \
-    case shape:                                                  \
-        return steps->is_wide ? loop(src, dst, n, steps, shape, 1) : loop(src, dst, n, steps, shape, 0);
+#define LUTCAST_STEPS(shape, wide) return lutcast_steps_loop(src, dst, n, steps, shape, wide, is_float32, packed)
 
-static inline Py_ssize_t lutcast_vector_steps_16(const uint16_t *src, uint8_t *dst, Py_ssize_t n, const void *data)
+/* Of 16-bit codes, or of float32 by way of bfloat16, to bytes or to packed codes of 4 bits. */
+LUTCAST_INLINE Py_ssize_t lutcast_vector_steps(
+    const void *src, uint8_t *dst, Py_ssize_t n, const void *data, const int is_float32, const int packed)
 {
     const lutcast_steps *steps = data;
     if (!steps)
         return 0;
-    switch (steps->shape) {
-        LUTCAST_SHAPE(lutcast_steps_16, LUTCAST_PLAIN)
-        LUTCAST_SHAPE(lutcast_steps_16, LUTCAST_WINDOW)
-        LUTCAST_SHAPE(lutcast_steps_16, LUTCAST_WINDOW_ZERO)
-    case LUTCAST_DENSE: return lutcast_steps_16(src, dst, n, steps, LUTCAST_DENSE, 0);
-    case LUTCAST_SIGNED: return lutcast_steps_16(src, dst, n, steps, LUTCAST_SIGNED, 0);
-    default: return lutcast_steps_16(src, dst, n, steps, LUTCAST_UNSIGNED, 1);
+    switch (steps->shape * 2 + steps->is_wide) { /* bfloat16 always has a window */
+    case 2 * LUTCAST_WINDOW: LUTCAST_STEPS(LUTCAST_WINDOW, 0);
+    case 2 * LUTCAST_WINDOW + 1: LUTCAST_STEPS(LUTCAST_WINDOW, 1);
+    case 2 * LUTCAST_WINDOW_ZERO: LUTCAST_STEPS(LUTCAST_WINDOW_ZERO, 0);
+    case 2 * LUTCAST_WINDOW_ZERO + 1: LUTCAST_STEPS(LUTCAST_WINDOW_ZERO, 1);
     }
-}
-
-/* Steps of a bfloat16 table, which always have a window. */
-static inline Py_ssize_t lutcast_vector_steps_32(const uint32_t *src, uint8_t *dst, Py_ssize_t n, const void *data)
-{
-    const lutcast_steps *steps = data;
-    if (!steps)
+    if (is_float32)
         return 0;
-    switch (steps->shape) {
-        LUTCAST_SHAPE(lutcast_steps_32, LUTCAST_WINDOW)
-        LUTCAST_SHAPE(lutcast_steps_32, LUTCAST_WINDOW_ZERO)
+    switch (steps->shape * 2 + steps->is_wide) {
+    case 2 * LUTCAST_PLAIN: LUTCAST_STEPS(LUTCAST_PLAIN, 0);
+    case 2 * LUTCAST_PLAIN + 1: LUTCAST_STEPS(LUTCAST_PLAIN, 1);
+    case 2 * LUTCAST_DENSE: LUTCAST_STEPS(LUTCAST_DENSE, 0);
+    case 2 * LUTCAST_SIGNED: LUTCAST_STEPS(LUTCAST_SIGNED, 0);
+    case 2 * LUTCAST_UNSIGNED + 1: LUTCAST_STEPS(LUTCAST_UNSIGNED, 1);
     default: return 0;
     }
 }
 #else
-LUTCAST_NONE(lutcast_vector_steps_16, uint16_t, uint8_t)
-LUTCAST_NONE(lutcast_vector_steps_32, uint32_t, uint8_t)
+LUTCAST_INLINE Py_ssize_t lutcast_vector_steps(
+    const void *src, uint8_t *dst, Py_ssize_t n, const void *data, const int is_float32, const int packed)
+{
+    (void)src, (void)dst, (void)n, (void)data, (void)is_float32, (void)packed;
+    return 0;
+}
 #endif
 
 #endif
