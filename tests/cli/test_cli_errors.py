@@ -49,7 +49,7 @@ FAILURES = {
     "unreadable": ("text.safetensors", "out.npz", "float16", "text.safetensors: the header claims"),
     "no zip": ("text.npz", "out.npz", "float16", "text.npz: damaged or unsupported zip"),
     "pickle": ("pickle.npy", "out.npy", "float16", "pickle.npy: the array holds Python objects"),
-    "extension": ("good.npz", "out.onnx", "float16", "out.onnx: the extension must be one of .safetensors, .npy, .npz"),
+    "extension": ("good.npz", "out.gguf", "float16", "the extension must be one of .safetensors, .npy, .npz, .onnx"),
     "itself": ("good.npz", "good.npz", "float16", "good.npz: the destination is the source"),
     "no name": ("good.npz", "out.safetensors", "hifloat8", "safetensors has no name for hifloat8; it has bool, int8"),
     "odd": ("good.npz", "out.safetensors", "float4_e2m1fn", "tensor 'w': 3 elements of 4 bits"),

@@ -23,6 +23,7 @@ Examples:
   lutcast convert model.safetensors small.safetensors --to float8_e4m3fn
   lutcast convert model.safetensors small.safetensors --to bfloat16 --exclude '*norm*'
   lutcast convert model.safetensors x.safetensors --to F8_E5M2 --dry-run --json
+  lutcast convert model.onnx small.onnx --to float16
   lutcast convert weights.npz codes.npz --to hifloat8 --rounding ties_to_away
 """
 
@@ -41,8 +42,11 @@ def convert(source: Path, destination: Path, to: Any, as_json: bool, **options: 
     """Convert the floats of a weight file.
 
     The floating-point tensors of SRC are cast to FORMAT and written to DST. Both files end in
-    .safetensors, .npy or .npz. Other tensors, the metadata and the order are kept. DST appears
-    whole or not at all; a file that is already there is replaced.
+    .safetensors, .npy, .npz or .onnx. Other tensors, the metadata and the order are kept. DST
+    appears whole or not at all; a file that is already there is replaced.
+
+    A model, .onnx, is made from a model only: its nodes read the cast tensors through Cast nodes,
+    and compute in the types they had. Data of external tensors goes to DST.data.
 
     .npy and .npz files hold formats that NumPy does not know as unsigned integers: the codes.
     In JSON, the strings "inf", "-inf" and "nan" stand for what JSON has no numbers for.

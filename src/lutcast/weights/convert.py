@@ -6,6 +6,7 @@ from __future__ import annotations
 # an import is not ours to catch.
 import concurrent.futures  # noqa: F401
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 import lutcast
 import lutcast.losses
 
-from .atomic import check_destination, replacing
+from .atomic import check_destination
 from .containers import container_of
 from .errors import WeightsError
 from .report import Report, TensorReport
@@ -50,8 +51,8 @@ def convert(
     Parameters
     ----------
     source, destination : path-like
-        Files ending in ``.safetensors``, ``.npy`` or ``.npz``, not necessarily alike.
-        A file already at `destination` is replaced.
+        Files ending in ``.safetensors``, ``.npy``, ``.npz`` or ``.onnx``, not necessarily alike; but
+        a model, ``.onnx``, is made from a model only. A file already at `destination` is replaced.
     to : format
         Anything `lutcast.get_format` accepts.
     rounding, overflow, nan
@@ -106,20 +107,20 @@ def convert(
         selection = Selection(include, exclude)
         try:
             steps = [plan_step(t, target, policy, selection, reader, writer) for t in contents.tensors]
+            entries = [step.entry for step in steps]
+            writer.check(destination, contents, entries)
         except WeightsError as error:
             raise WeightsError(f"{destination}: {error}") from None
-        if writer.is_single and len(steps) != 1:
-            raise WeightsError(f"{destination}: {writer.extension} holds one tensor, {source} has {len(steps)}")
         work = _Work(steps, threads, progress or _silent)
         if dry_run:
             for step in steps:
                 work.audit(step)
         else:
-            metadata = contents.metadata if writer.has_metadata else None
-            with replacing(destination) as stream:
-                writer.write(stream, [step.entry for step in steps], work.pieces, metadata)
-    notes = () if writer.has_metadata or not contents.metadata else (f"{writer.extension} holds no metadata",)
-    return Report(source, destination, target.name, dry_run, tuple(work.reports), notes)
+            writer.write(destination, contents, entries, work.pieces)
+    notes = [f"{count} tensors copied: {reason}" for reason, count in Counter(s.kept for s in steps).items() if reason]
+    if contents.metadata and not writer.has_metadata:
+        notes.append(f"{writer.extension} holds no metadata")
+    return Report(source, destination, target.name, dry_run, tuple(work.reports), tuple(notes))
 
 
 def _silent(name: str, done: int, total: int) -> None:

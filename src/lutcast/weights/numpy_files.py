@@ -42,6 +42,12 @@ def open_npy(path: str | os.PathLike[str]) -> Iterator[Contents]:
     yield Contents((Tensor(entry, partial(_shaped, data, entry)),))
 
 
+def check_npy(path: Path, contents: Contents, entries: Sequence[Entry]) -> None:
+    """Refuse what is not one tensor."""
+    if len(entries) != 1:
+        raise WeightsError(f".npy holds one tensor, the source has {len(entries)}")
+
+
 def write_npy(stream: BinaryIO, entries: Sequence[Entry], pieces: Pieces, metadata: Mapping[str, str] | None) -> None:
     """Write a .npy file of one tensor."""
     (entry,) = entries

@@ -12,14 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import BinaryIO
 
 from .errors import SafetensorsError
 from .safetensors_header import MAX_HEADER_BYTES, build_header, parse_header
-from .tensors import Contents, Entry, Pieces, Tensor, write_pieces
+from .tensors import Contents, Entry, Pieces, Tensor, map_tensor, write_pieces
 
 _LENGTH_BYTES = 8
 
@@ -68,7 +65,7 @@ def open_safetensors(path: str | os.PathLike[str]) -> Iterator[Contents]:
             entries, metadata = parse_header(header, size - start)
         except SafetensorsError as error:
             raise SafetensorsError(f"{path}: {error}") from None
-        tensors = (Tensor(entry, partial(_view, stream, start + begin, entry)) for entry, (begin, _) in entries)
+        tensors = (Tensor(entry, partial(map_tensor, stream, start + begin, entry)) for entry, (begin, _) in entries)
         yield Contents(tuple(tensors), metadata)
 
 
@@ -98,14 +95,6 @@ def _read_header(stream: BinaryIO) -> tuple[bytes, int]:
     if len(header) < length:
         raise SafetensorsError(f"the file is truncated: {len(header)} of {length} header bytes")
     return header, size
-
-
-def _view(stream: BinaryIO, offset: int, entry: Entry) -> NDArray[Any]:
-    if not entry.nbytes:  # nothing cannot be mapped
-        return np.empty(0 if entry.is_packed else entry.shape, entry.dtype)
-    # A map of its own: the memory of one tensor goes when its last view goes.
-    data = np.memmap(stream, np.uint8, "r", offset, (entry.nbytes,)).view(np.ndarray)
-    return data if entry.is_packed else data.view(entry.dtype).reshape(entry.shape)
 
 
 def _require_little_endian() -> None:

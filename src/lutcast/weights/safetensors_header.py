@@ -16,7 +16,7 @@ import numpy as np
 from ..formats import Format, formats
 from ..names import dtype_of
 from .errors import SafetensorsError
-from .tensors import Entry
+from .tensors import Entry, is_too_large
 
 MAX_HEADER_BYTES = 100_000_000
 METADATA_KEY = "__metadata__"
@@ -164,8 +164,7 @@ def _entry(name: str, fields: Any, data_bytes: int) -> tuple[Entry, Span]:
     begin, end = offsets
     if end > data_bytes:
         raise fail(f"data ends at byte {end}, but the file has only {data_bytes} bytes of data")
-    # Neither NumPy nor the safetensors package can multiply out such an empty shape.
-    if math.prod(size for size in shape if size) > _MAX_COUNT // 16:
+    if is_too_large(shape):  # for the safetensors package too
         raise fail(f"shape {_brief(shape)} is too large")
     entry = _make_entry(name, tuple(shape), FORMATS[dtype])
     if entry.nbytes != end - begin:

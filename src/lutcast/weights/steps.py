@@ -55,12 +55,15 @@ class Step:
         None for a tensor that is copied.
     is_verbatim : bool
         Whether the bytes in the file stay the same.
+    kept : str
+        Why a tensor that was selected is copied all the same; empty for others.
     """
 
     tensor: Tensor
     entry: Entry
     policy: PolicyArguments | None
     is_verbatim: bool
+    kept: str = ""
 
     def audit(self, values: NDArray[Any]) -> Audit | None:
         """Say what the cast of these values loses."""
@@ -114,9 +117,10 @@ def plan_step(
     """
     before = tensor.entry
     is_alike = writer.make_entry is reader.make_entry
-    if before not in selection:
+    kept = tensor.fixed if is_alike and before in selection else ""
+    if kept or before not in selection:
         after = before if is_alike else writer.make_entry(before.name, before.shape, before.format)
-        return Step(tensor, after, None, is_verbatim=is_alike)
+        return Step(tensor, after, None, is_alike, kept)
     assert before.format is not None
     lutcast.caster(before.format.name, target.name, **policy)
     after = writer.make_entry(before.name, before.shape, target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +19,7 @@ from ..formats import Format
 PIECE_BYTES = 16 << 20
 # Eight elements of any format fill whole bytes, so packed pieces may be joined.
 PIECE_ELEMENTS_STEP = 8
+_MAX_ELEMENTS = (2**63 - 1) // 16  # bytes of the widest elements fit an index
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,13 @@ class Tensor:
     entry : Entry
     load : callable
         Returns the array as it is stored: of the logical shape, or 1-D uint8 where packed.
+    fixed : str
+        Why a conversion within one kind of container copies the tensor; empty where it need not.
     """
 
     entry: Entry
     load: Callable[[], NDArray[Any]]
+    fixed: str = ""
 
     def values(self, order: Literal["C", "F"] = "C") -> NDArray[Any]:
         """Return the elements as a 1-D array, one element per item, the last or first index fastest."""
@@ -97,6 +102,20 @@ class Contents:
 
 # Gives the bytes of one tensor, in order, a piece at a time.
 Pieces: TypeAlias = Callable[[Entry], Iterable[NDArray[Any]]]
+
+
+def is_too_large(shape: Iterable[int]) -> bool:
+    """Whether NumPy cannot multiply out a shape, be it that of an empty array."""
+    return math.prod(size for size in shape if size) > _MAX_ELEMENTS
+
+
+def map_tensor(file: BinaryIO | Path, offset: int, entry: Entry) -> NDArray[Any]:
+    """Return a tensor, as it is stored, as a read-only view of a file."""
+    if not entry.nbytes:  # nothing cannot be mapped
+        return np.empty(0 if entry.is_packed else entry.shape, entry.dtype)
+    # A map of its own: the memory of one tensor goes when its last view goes.
+    data = np.memmap(file, np.uint8, "r", offset, (entry.nbytes,)).view(np.ndarray)
+    return data if entry.is_packed else data.view(entry.dtype).reshape(entry.shape)
 
 
 def split(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
