@@ -32,11 +32,12 @@ def is_defined(x, src, dst):
     """Leave out what TensorFlow leaves undefined, flushes, or rounds twice."""
     with np.errstate(all="ignore"):
         real = np.real(x).astype(np.float64)
-    if dst.kind == "int" and src.kind in ("float", "complex"):
         truncated = np.trunc(real)
+    if dst.kind == "int" and src.kind in ("float", "complex"):
         return (truncated >= dst.min_integer) & (truncated <= dst.max_integer) & (np.abs(real) < 2.0**63)
-    if dst.kind == "bool" and src.kind == "complex":
-        return np.imag(x) == 0
+    if dst.kind == "bool" and src.kind in ("float", "complex"):
+        normal = (real == 0) | (np.abs(real) >= 2.0 ** (src.part or src).min_exponent)
+        return normal & (np.imag(x) == 0 if src.part else True)
     return np.ones(x.shape, bool)
 
 
@@ -51,8 +52,12 @@ def test_pair(src, dst, rng):
     x = random_elements(src, rng)
     source, destination = lutcast.get_format(src), lutcast.get_format(dst)
     x = x[is_defined(x, source, destination)]
-    expected = tf.cast(tf.constant(x), dst).numpy()
     got = lutcast.tf.cast(x, dst)
+    try:
+        expected = tf.cast(tf.constant(x), dst).numpy()
+    except tf.errors.UnimplementedError:
+        assert "float8" in src + dst  # the only ones that TensorFlow has in part
+        return
     assert got.dtype == expected.dtype
     assert got.shape == expected.shape
     got, expected = parts(got), parts(expected)
