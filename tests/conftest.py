@@ -15,6 +15,8 @@ TOOLS = HERE.parent / "tools"
 if str(HERE) not in sys.path:
     sys.path.append(str(HERE))  # `import oracle`, `import witnesses`
 
+from downloads import FOLDER, Downloads  # noqa: E402
+
 
 def load_tool(name: str) -> ModuleType:
     """Import one of the programs in tools/ from its file."""
@@ -35,6 +37,12 @@ def prove() -> ModuleType:
 def gen_tables() -> ModuleType:
     """Return tools/gen_tables.py."""
     return load_tool("gen_tables")
+
+
+@pytest.fixture(scope="session")
+def downloads(request: pytest.FixtureRequest) -> Downloads:
+    """Return wheels of real packages, by `downloads.wheel("name==version")`."""
+    return Downloads(Path(FOLDER) if FOLDER else request.config.cache.mkdir("downloads"))
 
 
 @pytest.fixture

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import numpy_helper
@@ -43,17 +44,18 @@ def initialisers(body: Any) -> dict[str, onnx.TensorProto]:
     return {proto.name: proto for proto in getattr(body, "initializer", ())}
 
 
-def with_rounded_weights(model: onnx.ModelProto, dtype: Any, kept: Sequence[str] = ()) -> onnx.ModelProto:
+def with_rounded_weights(model: onnx.ModelProto, dtype: Any, kept: Collection[str] = ()) -> onnx.ModelProto:
     """Return a copy whose float initialisers and constants are cast to a dtype of ml_dtypes and back.
 
-    As ever, Constant nodes of one element are numbers of a program, not weights.
+    Constant nodes of one element stay; what is too large for a dtype of 8 bits or fewer is clamped.
     """
+    limit = float(ml_dtypes.finfo(dtype).max) if np.dtype(dtype).itemsize == 1 else np.inf
     model = onnx.ModelProto.FromString(model.SerializeToString())
     for body in all_bodies(model):
         weights = [*initialisers(body).items()]
         weights += [(name, proto) for name, proto in constants(body).items() if np.prod(proto.dims) != 1]
         for name, proto in weights:
             if proto.data_type in FLOATS and name not in kept:
-                array = numpy_helper.to_array(proto)
+                array = np.clip(numpy_helper.to_array(proto), -limit, limit)
                 proto.CopyFrom(numpy_helper.from_array(array.astype(dtype).astype(array.dtype), proto.name))
     return model

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from onnx import TensorProto, helper, numpy_helper
 
 from lutcast.weights.safetensors_header import FORMATS, build_header, make_entry
 
@@ -23,7 +24,7 @@ def peak():  # of resident memory, mapped files included, in KiB
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 small, large, destination = sys.argv[1:]
-convert(small, Path(destination).with_suffix(".npz"), "bfloat16")
+convert(small, Path(destination).with_stem("small-out"), "bfloat16")
 before = peak()
 convert(large, destination, "bfloat16")
 print(peak() - before)
@@ -54,3 +55,18 @@ def test_npz(tmp_path: Path) -> None:
     large = tmp_path / "large.npz"
     np.savez_compressed(large, **{f"w{i}": np.zeros(TENSOR_BYTES // 4, np.float32) for i in range(TENSORS // 2)})
     assert growth(large, WEIGHTS) < 2.5 * TENSOR_BYTES
+
+
+def test_onnx_with_external_data(tmp_path: Path) -> None:
+    small = numpy_helper.from_array(np.zeros(4, np.float32), "w")
+    tensors = [TensorProto(name=f"w{i}", data_type=1, dims=[TENSOR_BYTES // 4]) for i in range(TENSORS)]
+    for i, proto in enumerate(tensors):
+        proto.data_location = TensorProto.EXTERNAL
+        for key, value in (("location", "large.bin"), ("offset", i * TENSOR_BYTES), ("length", TENSOR_BYTES)):
+            proto.external_data.add(key=key, value=str(value))
+    with (tmp_path / "large.bin").open("wb") as stream:
+        stream.truncate(TENSORS * TENSOR_BYTES)
+    for name, initialisers in (("small", [small]), ("large", tensors)):
+        graph = helper.make_graph([], "g", [], [], initialisers)
+        (tmp_path / f"{name}.onnx").write_bytes(helper.make_model(graph).SerializeToString())
+    assert growth(tmp_path / "large.onnx", tmp_path / "small.onnx") < 2 * TENSOR_BYTES
