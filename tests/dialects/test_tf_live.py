@@ -7,6 +7,8 @@ import pytest
 
 import lutcast
 import lutcast.tf
+from lutcast import exact
+from lutcast.policy import resolve
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed: pip install tensorflow-cpu")
@@ -70,3 +72,16 @@ def test_pair(src, dst, rng):
         differs &= ~((np.abs(a) < max(smallest, 2.0**-126)) & (b == 0))  # TensorFlow may flush subnormals
     limit = 0.001 * len(x) if rounds_twice(source, destination) else 0
     assert np.count_nonzero(differs) <= limit
+
+
+@pytest.mark.parametrize("dst", ["float16", "bfloat16"])
+def test_where_tensorflow_rounds_twice(dst, rng):
+    """Next to midpoints half of TensorFlow's results are wrong; ours are the definition's."""
+    src, fmt = lutcast.get_format("float64"), lutcast.get_format(dst)
+    halves = 1 + (2 * rng.integers(0, 1 << fmt.fraction_bits, 2000) + 1) * 2.0 ** -(fmt.fraction_bits + 1)
+    x = halves + rng.choice([-1, 1], 2000) * 2.0**-40
+    got = lutcast.tf.cast(x, dst).view(np.uint16)
+    policy = resolve(src, fmt, "ties_to_even", "ieee", "keep")
+    assert got.tolist() == [exact.cast_code(code, src, fmt, policy) for code in x.view(np.uint64).tolist()]
+    differ = np.count_nonzero(tf.cast(tf.constant(x), dst).numpy().view(np.uint16) != got)
+    assert 800 < differ < 1200

@@ -59,7 +59,7 @@ class LocalTensor:
         start = _index(offset, "offset")
         if start % BLOCK_BYTES or not 0 <= start <= data.size:
             raise ValueError(
-                f"offset: {start} given; a multiple of {BLOCK_BYTES} is needed, at most the {data.size} bytes of the buffer"
+                f"offset: {start} given; a multiple of {BLOCK_BYTES} is needed, at most the {data.size} bytes there are"
             )
         self.buffer = data[start:]
         self.type = parse_type(type, "type")
