@@ -57,11 +57,23 @@ FORMATS = {
 }
 
 
-def run(model: onnx.ModelProto, inputs: dict[str, Any]) -> list[bytes]:
+def run(model: onnx.ModelProto | Path, inputs: dict[str, Any]) -> list[bytes]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # these models have initialisers that nothing reads
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    given = model if isinstance(model, Path) else model.SerializeToString()
+    session = onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
     return [np.asarray(output).tobytes() for output in session.run(None, inputs)]
+
+
+def test_external_data(downloads: Any, tmp_path: Path) -> None:
+    wheel, file, _, inputs, _ = MODELS["magika"]
+    source = downloads.wheel(wheel) / file
+    external = tmp_path / "external.onnx"
+    onnx.save(onnx.load(source), external, save_as_external_data=True, location="weights")
+    for model, name in ((source, "one.onnx"), (external, "two.onnx")):
+        convert(model, tmp_path / name, "float16")
+    assert (tmp_path / "two.onnx.data").is_file()
+    assert run(tmp_path / "two.onnx", inputs) == run(tmp_path / "one.onnx", inputs)
 
 
 @pytest.mark.parametrize("to", FORMATS)

@@ -168,7 +168,7 @@ def test_casts_and_their_places(tmp_path: Path) -> None:
     assert then.node[2].op_type == "Cast"  # behind its Constant
     assert {proto.data_type for proto in initialisers(main).values()} == {TensorProto.FLOAT16, TensorProto.INT64}
     assert [n.name for n in main.node if n.op_type == "Cast"] == ["w_cast", "c_cast"]
-    assert report.notes == ("1 tensors copied: constants of one element",)
+    assert report.notes == ("copied as constants of one element: 1",)
 
 
 def test_all_else_is_kept(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_inputs_and_outputs_keep_their_types(tmp_path: Path) -> None:
     )
     after, report = converted(before, tmp_path, "float16")
     assert [proto.data_type for proto in after.graph.initializer] == [TensorProto.FLOAT16, F, F]
-    assert report.notes == ("2 tensors copied: inputs or outputs of a graph",)
+    assert report.notes == ("copied as inputs or outputs of a graph: 2",)
     assert_only_rounded(before, after, np.float16, kept=["default", "shown"])
     assert run(after, default=-W)[0].tobytes() != run(after)[0].tobytes()
 
@@ -322,7 +322,7 @@ def test_scales_and_sizes_stay_exact(tmp_path: Path) -> None:
     before.graph.initializer[3].CopyFrom(named("sizes", np.float32([1.1, 2])))
     after, report = converted(before, tmp_path, "float8_e5m2")
     assert [t.destination for t in report.tensors] == ["float8_e5m2", "float32", "int8", "float32"]
-    assert report.notes == ("2 tensors copied: scales, codes or sizes that must stay exact",)
+    assert report.notes == ("copied as scales, codes or sizes that must stay exact: 2",)
     assert_only_rounded(before, after, ml_dtypes.float8_e5m2, kept=["scale", "sizes"])
 
 
@@ -419,6 +419,18 @@ def test_old_ir_versions(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(before.SerializeToString())
     with pytest.raises(WeightsError, match=r"IR version 3: its initialisers are inputs too.*IR version 4 is needed"):
         convert(tmp_path / "m.onnx", tmp_path / "out.onnx", "float16")
+
+
+def test_old_ir_versions_without_float_initialisers(tmp_path: Path) -> None:
+    before = model_of(
+        [constant("c", W), node("MatMul", ["x", "c"], "a"), node("Reshape", ["a", "shape"], "y")],
+        [named("shape", np.int64([4, 2]))],
+        ir_version=3,
+        opset=9,
+        inputs=[helper.make_tensor_value_info("shape", TensorProto.INT64, [2])],
+    )
+    after, _ = converted(before, tmp_path, "float16")
+    assert_only_rounded(before, after, np.float16)
 
 
 def test_training_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Weight files: safetensors, .npy and .npz, converted tensor by tensor.
+"""Weight files: safetensors, .npy, .npz and ONNX models, converted tensor by tensor.
 
 `convert` turns the floating-point tensors of a file into another format; `open_safetensors`
 reads a file of any safetensors formats, float8, float6 and float4 included, without copies.

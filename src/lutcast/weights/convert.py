@@ -117,7 +117,7 @@ def convert(
                 work.audit(step)
         else:
             writer.write(destination, contents, entries, work.pieces)
-    notes = [f"{count} tensors copied: {reason}" for reason, count in Counter(s.kept for s in steps).items() if reason]
+    notes = [f"copied as {reason}: {count}" for reason, count in Counter(s.kept for s in steps).items() if reason]
     if contents.metadata and not writer.has_metadata:
         notes.append(f"{writer.extension} holds no metadata")
     return Report(source, destination, target.name, dry_run, tuple(work.reports), tuple(notes))

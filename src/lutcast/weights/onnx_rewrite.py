@@ -11,8 +11,9 @@ from pathlib import Path
 from ..onnx.versions import check_opset, check_type
 from .atomic import check_destination, replacing
 from .errors import WeightsError
+from .onnx_casts import insert_casts
 from .onnx_external import ALIGNMENT, data_path
-from .onnx_graph import Slot, insert_casts
+from .onnx_graph import Slot
 from .onnx_model import OnnxContents
 from .onnx_tensors import is_external, number_of, store_external, store_inline
 from .tensors import Contents, Entry, Pieces, write_pieces
@@ -34,16 +35,18 @@ def check_onnx(path: Path, contents: Contents, entries: Sequence[Entry]) -> None
     """
     if not isinstance(contents, OnnxContents):
         raise WeightsError("an ONNX model is made from an ONNX model only, whose graph it keeps")
-    if contents.model.ir_version < _FIRST_IR_OF_FREE_INITIALISERS and contents.model.graph.initializer:
-        raise WeightsError(
-            f"IR version {contents.model.ir_version}: its initialisers are inputs too, whose types must stay; "
-            f"IR version {_FIRST_IR_OF_FREE_INITIALISERS} is needed"
-        )
+    version = contents.model.ir_version
     for slot, before, entry in zip(contents.slots, contents.tensors, entries, strict=True):
+        assert before.entry.format is not None
+        if version < _FIRST_IR_OF_FREE_INITIALISERS and slot.is_initialiser and before.entry.format.kind == "float":
+            raise WeightsError(
+                f"IR version {version}: its initialisers are inputs too, whose types must stay; "
+                f"IR version {_FIRST_IR_OF_FREE_INITIALISERS} is needed"
+            )
         if before.entry.format != entry.format:
+            _check_cast(slot, before.entry, entry)
             if contents.model.training_info:
                 raise WeightsError("models with training_info are not supported")
-            _check_cast(slot, before.entry, entry)
     if any(_are_external(contents, entries)):
         data = data_path(path)
         check_destination(data)

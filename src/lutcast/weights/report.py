@@ -53,7 +53,7 @@ class Report:
     tensors : tuple of TensorReport
         In the order of the file.
     notes : tuple of str
-        What the destination's container could not hold as it was.
+        What the destination's container could not hold as it was, and what had to stay.
     """
 
     source: Path
