@@ -225,6 +225,15 @@ def test_no_model(content: bytes, tmp_path: Path) -> None:
         convert(source, tmp_path / "out.onnx", "float16")
 
 
+@pytest.mark.parametrize("text", [b"empty", b"location", b"Constant"])
+def test_text_that_is_not_utf8(text: bytes, source: Path, tmp_path: Path) -> None:
+    content = source.read_bytes()
+    assert text in content
+    source.write_bytes(content.replace(text, text[:-1] + b"\xff"))
+    with pytest.raises(WeightsError, match=r"m\.onnx: not an ONNX model, or damaged: a text in it is not UTF-8"):
+        convert(source, tmp_path / "out.onnx", "float16")
+
+
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         convert(tmp_path / "none.onnx", tmp_path / "out.onnx", "float16")

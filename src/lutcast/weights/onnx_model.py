@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import WeightsError
 from .onnx_external import find_data
@@ -88,7 +88,18 @@ def _parse(data: bytes) -> ModelProto:
         raise WeightsError(f"not an ONNX model, or damaged: {error}") from None
     if not model.HasField("graph"):
         raise WeightsError("not an ONNX model: there is no graph in it")
+    if any(isinstance(text, bytes) for text in _texts(model)):  # how protobuf returns what is no text
+        raise WeightsError("not an ONNX model, or damaged: a text in it is not UTF-8")
     return model
+
+
+def _texts(message: Any) -> Iterator[str | bytes]:
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_STRING:
+            yield from [value] if isinstance(value, str | bytes) else value
+        elif field.type == field.TYPE_MESSAGE:
+            for part in [value] if hasattr(value, "ListFields") else value:
+                yield from _texts(part)
 
 
 def _unique_names(slots: Sequence[Slot]) -> Iterator[str]:
