@@ -48,6 +48,10 @@ def convert(
     numbers and whatever else is not a real float are copied. The destination appears whole,
     under its name, or not at all.
 
+    In an ONNX model, nodes read the converted tensors through Cast nodes and so compute with the
+    types they had; tensors whose types must stay are copied, and noted in the report. Data that
+    lies beside the model goes to a file beside the destination, its name with ``.data`` added.
+
     Parameters
     ----------
     source, destination : path-like

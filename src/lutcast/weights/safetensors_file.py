@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -58,15 +59,48 @@ def open_safetensors(path: str | os.PathLike[str]) -> Iterator[Contents]:
     """
     path = Path(path)
     with path.open("rb") as stream:
-        try:
-            _require_little_endian()
-            header, size = _read_header(stream)
-            start = _LENGTH_BYTES + len(header)
-            entries, metadata = parse_header(header, size - start)
-        except SafetensorsError as error:
-            raise SafetensorsError(f"{path}: {error}") from None
-        tensors = (Tensor(entry, partial(map_tensor, stream, start + begin, entry)) for entry, (begin, _) in entries)
-        yield Contents(tuple(tensors), metadata)
+        header = read_header(stream, path)
+        tensors = (Tensor(entry, partial(map_tensor, stream, begin, entry)) for entry, begin in header.tensors)
+        yield Contents(tuple(tensors), header.metadata)
+
+
+@dataclass(frozen=True)
+class Header:
+    """What stands before the data of a file.
+
+    Attributes
+    ----------
+    raw : bytes
+        Everything before the data.
+    tensors : tuple of (Entry, int)
+        With the place of the first byte, in the order of the data.
+    metadata : mapping or None
+    file_bytes : int
+    """
+
+    raw: bytes
+    tensors: tuple[tuple[Entry, int], ...]
+    metadata: Mapping[str, str] | None
+    file_bytes: int
+
+
+def read_header(stream: BinaryIO, path: Path) -> Header:
+    """Read and check the header of an open file; errors name it by `path`.
+
+    Raises
+    ------
+    SafetensorsError
+        The file breaks a rule of the container.
+    """
+    try:
+        _require_little_endian()
+        text, size = _read_header(stream)
+        start = _LENGTH_BYTES + len(text)
+        entries, metadata = parse_header(text, size - start)
+    except SafetensorsError as error:
+        raise SafetensorsError(f"{path}: {error}") from None
+    raw = len(text).to_bytes(_LENGTH_BYTES, "little") + text
+    return Header(raw, tuple((entry, start + begin) for entry, (begin, _) in entries), metadata, size)
 
 
 def write_safetensors(
@@ -76,11 +110,16 @@ def write_safetensors(
     metadata: Mapping[str, str] | None,
 ) -> None:
     """Write a safetensors file in one pass, the tensors in the order of `entries`."""
-    _require_little_endian()
-    header = build_header(entries, metadata)
-    stream.write(len(header).to_bytes(_LENGTH_BYTES, "little") + header)
+    stream.write(file_header(entries, metadata))
     for entry in entries:
         write_pieces(stream, pieces(entry))
+
+
+def file_header(entries: Sequence[Entry], metadata: Mapping[str, str] | None) -> bytes:
+    """Return everything that stands before the data of a file."""
+    _require_little_endian()
+    text = build_header(entries, metadata)
+    return len(text).to_bytes(_LENGTH_BYTES, "little") + text
 
 
 def _read_header(stream: BinaryIO) -> tuple[bytes, int]:
