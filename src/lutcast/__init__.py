@@ -6,13 +6,13 @@ The dialects `lutcast.onnx`, `lutcast.tf` and `lutcast.ascend`, and `lutcast.gol
 """
 
 import importlib
-from types import ModuleType
+from typing import Any
 
 from ._kernels import Caster
 from ._version import __version__
 from .audit import Audit, audit
 from .casting import cast, cast_like, caster, table
-from .config import show_config
+from .config import get_include, show_config
 from .errors import UnsupportedCast
 from .formats import Format, formats
 from .integral import round_to_integral
@@ -35,6 +35,7 @@ __all__ = [
     "caster",
     "formats",
     "get_format",
+    "get_include",
     "pack",
     "round_to_integral",
     "show_config",
@@ -46,7 +47,11 @@ __all__ = [
 ON_FIRST_USE = ("ascend", "golden", "onnx", "tf", "weights")
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in ON_FIRST_USE:
         return importlib.import_module(f".{name}", __name__)
+    if name == "_C_API":
+        from ._kernels.capi import CAPSULE
+
+        return CAPSULE
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any, Literal
 
 import ml_dtypes
@@ -60,3 +61,15 @@ def show_config(mode: Literal["stdout", "dicts"] = "stdout") -> dict[str, Any] |
 
     print(json.dumps(config, indent=2))
     return None
+
+
+def get_include() -> str:
+    """Return the directory of ``lutcast.h``, the header of the C interface.
+
+    Examples
+    --------
+    >>> import lutcast, pathlib
+    >>> (pathlib.Path(lutcast.get_include()) / "lutcast.h").is_file()
+    True
+    """
+    return str(Path(__file__).with_name("include"))

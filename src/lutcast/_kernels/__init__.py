@@ -43,10 +43,13 @@ USES_F16C: bool = _modules[0].USES_F16C
 USES_AVX512: bool = _modules[1].USES_AVX512
 
 use_packing(LOOPS)
-tile_into: Callable[[NDArray[Any], tuple[int, ...], NDArray[Any]], None] = _load("tile").tile_into
+_tile = _load("tile")
+tile_into: Callable[[NDArray[Any], tuple[int, ...], NDArray[Any]], None] = _tile.tile_into
+TILE: int = _tile.TILE
 
 __all__ = [
     "LOOPS",
+    "TILE",
     "USES_AVX512",
     "USES_F16C",
     "USES_PIECES",

@@ -10,7 +10,7 @@ from libc.stdint cimport uint64_t, uintptr_t
 from libc.string cimport memcpy
 
 from lutcast._kernels.loop cimport Loop, Params
-from lutcast._kernels.walk cimport Walk, gather, scatter, seek
+from lutcast._kernels.walk cimport Walk, gather, order_axes, scatter, seek, set_walk
 
 cnp.import_array()
 
@@ -29,6 +29,14 @@ def use_packing(loops):
     for bits in (2, 4, 6):
         packers[bits] = <Loop><uintptr_t>loops[f"pack_{bits}"]
         unpackers[bits] = <Loop><uintptr_t>loops[f"unpack_{bits}"]
+
+
+cdef Loop packer(int bits) noexcept nogil:
+    return packers[bits]
+
+
+cdef Loop unpacker(int bits) noexcept nogil:
+    return unpackers[bits]
 
 
 cdef void run_stages(
@@ -140,41 +148,11 @@ cdef void run(const Chain *chain, Ends *ends, Py_ssize_t start, Py_ssize_t stop)
 
 
 cdef void make_walk(Walk *walk, cnp.ndarray array, const int *axes, int ndim, Py_ssize_t unit) noexcept:
-    """Describe an array in the given order of axes, neighbouring axes joined where they can be."""
-    cdef int i, last = -1
-    cdef Py_ssize_t size, stride
-    walk.data = <char *>cnp.PyArray_DATA(array)
-    walk.itemsize = cnp.PyArray_ITEMSIZE(array)
-    walk.swap = 1 if cnp.PyArray_ISNOTSWAPPED(array) else unit
-    for i in range(ndim):
-        size, stride = cnp.PyArray_DIMS(array)[axes[i]], cnp.PyArray_STRIDES(array)[axes[i]]
-        if size == 1:
-            continue
-        if last >= 0 and walk.strides[last] == size * stride:
-            walk.shape[last] *= size
-            walk.strides[last] = stride
-            continue
-        last += 1
-        walk.shape[last], walk.strides[last], walk.index[last] = size, stride, 0
-    if last < 0:
-        last = 0
-        walk.shape[0], walk.strides[0], walk.index[0] = 1, walk.itemsize, 0
-    walk.ndim = last + 1
-    walk.is_contiguous = (
-        last == 0 and walk.strides[0] == walk.itemsize and walk.swap == 1 and <uintptr_t>walk.data % unit == 0)
-
-
-cdef void order_axes(cnp.ndarray array, int *axes, int ndim) noexcept:
-    """List axes by falling stride, so that the walk follows memory."""
-    cdef int i, j, held
-    for i in range(ndim):
-        axes[i] = i
-        j = i
-        while j > 0 and abs(cnp.PyArray_STRIDES(array)[axes[j - 1]]) < abs(cnp.PyArray_STRIDES(array)[axes[j]]):
-            held = axes[j - 1]
-            axes[j - 1] = axes[j]
-            axes[j] = held
-            j -= 1
+    """Describe an array of NumPy in the given order of axes."""
+    set_walk(
+        walk, <char *>cnp.PyArray_DATA(array), cnp.PyArray_ITEMSIZE(array),
+        1 if cnp.PyArray_ISNOTSWAPPED(array) else unit, unit,
+        <const Py_ssize_t *>cnp.PyArray_DIMS(array), <const Py_ssize_t *>cnp.PyArray_STRIDES(array), axes, ndim)
 
 
 cdef class Plan:
@@ -232,7 +210,7 @@ cdef class Plan:
             for i in range(ndim):
                 axes[i] = i
         else:
-            order_axes(guide, axes, ndim)
+            order_axes(<const Py_ssize_t *>cnp.PyArray_STRIDES(guide), axes, ndim)
         if src_bits:
             ends.src.data = <char *>cnp.PyArray_DATA(src)
             ends.src.is_contiguous = True

@@ -1,6 +1,7 @@
 """Tiling by memcpy: a block is built once and then copied from what is already written."""
 
 cimport numpy as cnp
+from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
 
 cnp.import_array()
@@ -81,21 +82,20 @@ cdef void tile_axis(const Axes *axes, int axis, const char *src, char *dst) noex
             repeat_block(dst, size * block, axes.repeats[axis])
 
 
-def tile_into(cnp.ndarray src not None, tuple repeats, cnp.ndarray dst not None):
-    """Fill dst with copies of src along every axis.
-
-    ``dst`` is C-contiguous and has the shape ``src.shape[i] * repeats[i]``; neither is empty and
-    no element holds references.
-    """
+cdef void tile_strided(
+    const char *src, char *dst, Py_ssize_t itemsize, int ndim,
+    const Py_ssize_t *shape, const Py_ssize_t *strides, const Py_ssize_t *repeats,
+) noexcept nogil:
+    """Fill dst, which is contiguous, with copies of src along every axis; neither is empty."""
     cdef Axes axes
     cdef int i, last = -1
     cdef Py_ssize_t size, stride, count
-    axes.itemsize = cnp.PyArray_ITEMSIZE(src)
-    for i in range(cnp.PyArray_NDIM(src)):
-        size, stride, count = cnp.PyArray_DIMS(src)[i], cnp.PyArray_STRIDES(src)[i], repeats[i]
+    axes.itemsize = itemsize
+    for i in range(ndim):
+        size, stride, count = shape[i], strides[i], repeats[i]
         if size == 1 and count == 1:
             continue
-        stride = stride if size > 1 else axes.itemsize  # that of a single element is anything
+        stride = stride if size > 1 else itemsize  # that of a single element is anything
         # An axis that is not repeated joins the one before it, where memory allows.
         if last >= 0 and count == 1 and axes.strides[last] == size * stride:
             axes.shape[last] *= size
@@ -105,13 +105,33 @@ def tile_into(cnp.ndarray src not None, tuple repeats, cnp.ndarray dst not None)
         axes.shape[last], axes.strides[last], axes.repeats[last] = size, stride, count
     if last < 0:
         last = 0
-        axes.shape[0], axes.strides[0], axes.repeats[0] = 1, axes.itemsize, 1
+        axes.shape[0], axes.strides[0], axes.repeats[0] = 1, itemsize, 1
     axes.ndim = last + 1
-    axes.block[last] = axes.itemsize
-    axes.row = axes.shape[last] * axes.itemsize if axes.strides[last] == axes.itemsize else SMALL_ROW + 1
+    axes.block[last] = itemsize
+    axes.row = axes.shape[last] * itemsize if axes.strides[last] == itemsize else SMALL_ROW + 1
     for i in range(last - 1, -1, -1):
         axes.block[i] = axes.block[i + 1] * axes.shape[i + 1] * axes.repeats[i + 1]
-    cdef const char *source = <const char *>cnp.PyArray_DATA(src)
-    cdef char *target = <char *>cnp.PyArray_DATA(dst)
+    tile_axis(&axes, 0, src, dst)
+
+
+def tile_into(cnp.ndarray src not None, tuple repeats, cnp.ndarray dst not None):
+    """Fill dst with copies of src along every axis.
+
+    ``dst`` is C-contiguous and has the shape ``src.shape[i] * repeats[i]``; neither is empty and
+    no element holds references.
+    """
+    cdef Py_ssize_t counts[MAX_DIMENSIONS]
+    cdef int i
+    cdef int ndim = cnp.PyArray_NDIM(src)
+    cdef const char *source = cnp.PyArray_BYTES(src)
+    cdef char *target = cnp.PyArray_BYTES(dst)
+    cdef Py_ssize_t itemsize = cnp.PyArray_ITEMSIZE(src)
+    cdef const Py_ssize_t *shape = <const Py_ssize_t *>cnp.PyArray_DIMS(src)
+    cdef const Py_ssize_t *strides = <const Py_ssize_t *>cnp.PyArray_STRIDES(src)
+    for i in range(ndim):
+        counts[i] = repeats[i]
     with nogil:
-        tile_axis(&axes, 0, source, target)
+        tile_strided(source, target, itemsize, ndim, shape, strides, counts)
+
+
+TILE = <uintptr_t>&tile_strided

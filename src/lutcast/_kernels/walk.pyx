@@ -1,6 +1,49 @@
 """Moves between strided, unaligned or byte-swapped elements and contiguous buffers."""
 
+from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
+
+
+cdef void order_axes(const Py_ssize_t *strides, int *axes, int ndim) noexcept nogil:
+    """List axes by falling stride, so that a walk follows memory."""
+    cdef int i, j, held
+    for i in range(ndim):
+        axes[i] = i
+        j = i
+        while j > 0 and length(strides[axes[j - 1]]) < length(strides[axes[j]]):
+            held = axes[j - 1]
+            axes[j - 1] = axes[j]
+            axes[j] = held
+            j -= 1
+
+
+cdef void set_walk(
+    Walk *walk, char *data, Py_ssize_t itemsize, Py_ssize_t swap, Py_ssize_t unit,
+    const Py_ssize_t *shape, const Py_ssize_t *strides, const int *axes, int ndim,
+) noexcept nogil:
+    """Describe an array in the given order of axes, neighbouring axes joined where they can be.
+
+    ``unit`` is the alignment that loops need, ``swap`` the bytes of a unit in foreign byte order, or 1.
+    """
+    cdef int i, last = -1
+    cdef Py_ssize_t size, stride
+    walk.data, walk.itemsize, walk.swap = data, itemsize, swap
+    for i in range(ndim):
+        size, stride = shape[axes[i]], strides[axes[i]]
+        if size == 1:
+            continue
+        if last >= 0 and walk.strides[last] == size * stride:
+            walk.shape[last] *= size
+            walk.strides[last] = stride
+            continue
+        last += 1
+        walk.shape[last], walk.strides[last], walk.index[last] = size, stride, 0
+    if last < 0:
+        last = 0
+        walk.shape[0], walk.strides[0], walk.index[0] = 1, itemsize, 0
+    walk.ndim = last + 1
+    walk.is_contiguous = (
+        last == 0 and walk.strides[0] == itemsize and swap == 1 and <uintptr_t>data % <uintptr_t>unit == 0)
 
 
 cdef void seek(Walk *walk, Py_ssize_t position) noexcept nogil:
