@@ -11,9 +11,7 @@ from lutcast cimport (
     LUTCAST_NOT_PACKED, LUTCAST_NULL_POINTER, LUTCAST_OK, LUTCAST_OVERLAP, LUTCAST_PACKED_DST, LUTCAST_PACKED_SRC,
     LUTCAST_PYTHON_ERROR, LUTCAST_UNSUPPORTED_CAST, lutcast_api, lutcast_plan, lutcast_status,
 )
-from lutcast._kernels.pipeline cimport (
-    MAX_STAGES, Ends, Plan, Stage, packer, run, run_contiguous, unpacker,
-)
+from lutcast._kernels.pipeline cimport Chain, Ends, Plan, packer, run, run_contiguous, unpacker
 from lutcast._kernels.walk cimport MAX_DIMENSIONS, length, order_axes, set_walk
 
 from .. import abi
@@ -36,8 +34,7 @@ ctypedef void (*Tile)(
     const char *, char *, Py_ssize_t, int, const Py_ssize_t *, const Py_ssize_t *, const Py_ssize_t *) noexcept nogil
 
 cdef struct Prepared:
-    Stage stages[MAX_STAGES]
-    int count
+    Chain chain
     Py_ssize_t src_itemsize
     Py_ssize_t dst_itemsize
     Py_ssize_t src_unit    # alignment
@@ -66,8 +63,7 @@ cdef lutcast_status make(Prepared *prepared, int32_t src, int32_t dst, int32_t r
         return LUTCAST_UNSUPPORTED_CAST
     except (KeyError, ValueError):
         return LUTCAST_BAD_POLICY
-    memcpy(prepared.stages, plan.stages, sizeof(plan.stages))
-    prepared.count = plan.count
+    prepared.chain = plan.chain
     prepared.src_itemsize, prepared.dst_itemsize = source.itemsize, destination.itemsize
     prepared.src_unit, prepared.dst_unit = plan.src_unit, plan.dst_unit
     prepared.src_bits, prepared.dst_bits = packed_bits(source), packed_bits(destination)
@@ -148,13 +144,13 @@ cdef lutcast_status plan_run(const lutcast_plan *plan, const void *src, void *ds
             and not (src == dst and p.dst_itemsize <= p.src_itemsize)):
         return LUTCAST_OVERLAP
     if is_aligned(src, p.src_unit) and is_aligned(dst, p.dst_unit):
-        run_contiguous(p.stages, p.count, <const char *>src, p.src_itemsize, <char *>dst, p.dst_itemsize, size)
+        run_contiguous(&p.chain, <const char *>src, p.src_itemsize, 0, <char *>dst, p.dst_itemsize, 0, size)
         return LUTCAST_OK
     shape = size
     ends.src_bits = ends.dst_bits = 0
     set_walk(&ends.src, <char *>src, p.src_itemsize, 1, p.src_unit, &shape, &p.src_itemsize, &axis, 1)
     set_walk(&ends.dst, <char *>dst, p.dst_itemsize, 1, p.dst_unit, &shape, &p.dst_itemsize, &axis, 1)
-    run(p.stages, p.count, &ends, 0, size)
+    run(&p.chain, &ends, 0, size)
     return LUTCAST_OK
 
 
@@ -226,7 +222,7 @@ cdef lutcast_status plan_run_strided(
     ends.src_bits = ends.dst_bits = 0
     set_walk(&ends.src, <char *>src, p.src_itemsize, 1, p.src_unit, shape, src_strides, axes, ndim)
     set_walk(&ends.dst, <char *>dst, p.dst_itemsize, 1, p.dst_unit, shape, dst_strides, axes, ndim)
-    run(p.stages, p.count, &ends, 0, total)
+    run(&p.chain, &ends, 0, total)
     return LUTCAST_OK
 
 
@@ -281,6 +277,11 @@ cdef inline bint ranges_overlap(
         <const char *>b + b_start, ((b_first + n) * b_bits + 7) // 8 - b_start)
 
 
+cdef inline bint begins_whole(const void *data, Py_ssize_t first, int bits, Py_ssize_t unit) noexcept nogil:
+    """Whether elements begin at a whole byte, or aligned where they are not packed."""
+    return first * bits % 8 == 0 if bits else is_aligned(data, unit)
+
+
 cdef lutcast_status plan_run_packed(
     const lutcast_plan *plan, const void *src, size_t src_offset, void *dst, size_t dst_offset, size_t n,
     int32_t packed,
@@ -310,6 +311,11 @@ cdef lutcast_status plan_run_packed(
     if ranges_overlap(src, src_start, src_bits if src_bits else 8 * p.src_itemsize,
                       dst, dst_start, dst_bits if dst_bits else 8 * p.dst_itemsize, size):
         return LUTCAST_OVERLAP
+    source = <const char *>src + src_start * (src_bits if src_bits else 8 * p.src_itemsize) // 8
+    place = <char *>dst + dst_start * (dst_bits if dst_bits else 8 * p.dst_itemsize) // 8
+    if (begins_whole(source, src_start, src_bits, p.src_unit) and begins_whole(place, dst_start, dst_bits, p.dst_unit)):
+        start = size - size % 8 if dst_bits else size  # the last byte may hold bits of others
+        run_contiguous(&p.chain, source, p.src_itemsize, src_bits, place, p.dst_itemsize, dst_bits, start)
     while start < size:
         m = size - start if size - start < BLOCK else BLOCK
         source, target, place = <const char *>read, <char *>written, NULL
@@ -323,7 +329,7 @@ cdef lutcast_status plan_run_packed(
         if not dst_bits:
             place = <char *>dst + (dst_start + start) * p.dst_itemsize
             target = place if is_aligned(place, p.dst_unit) else target
-        run_contiguous(p.stages, p.count, source, p.src_itemsize, target, p.dst_itemsize, m)
+        run_contiguous(&p.chain, source, p.src_itemsize, 0, target, p.dst_itemsize, 0, m)
         if dst_bits:
             write_codes(<const uint8_t *>target, <uint8_t *>dst, dst_start + start, dst_bits, m)
         elif target != place:

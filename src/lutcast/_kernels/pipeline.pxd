@@ -32,7 +32,7 @@ cdef class Plan:
 
 cdef Loop packer(int bits) noexcept nogil
 cdef Loop unpacker(int bits) noexcept nogil
-cdef void run(const Stage *stages, int count, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
+cdef void run(const Chain *chain, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil
 cdef void run_contiguous(
     const Chain *chain, const char *src, Py_ssize_t src_itemsize, int src_bits, char *dst, Py_ssize_t dst_itemsize,
     int dst_bits, Py_ssize_t n,
