@@ -11,6 +11,7 @@ import pytest
 
 import lutcast
 from lutcast import exact
+from lutcast.audit import Auditor
 from lutcast.names import array_dtype
 from lutcast.policy import Overflow, Rounding, resolve
 
@@ -250,3 +251,14 @@ def test_codes_and_records():
         result.elements = 5
     assert lutcast.audit(np.float32(1.5), "int8").elements == 1
     assert [type(value) for value in dataclasses.astuple(result)] == [int] * 7 + [float] * 2
+
+
+def test_pieces_are_audited_like_the_whole():
+    x = np.random.default_rng(3).normal(size=3 << 13).astype(np.float32)
+    dst = lutcast.get_format("float8_e4m3fn")
+    auditor = Auditor(
+        lutcast.get_format("float32"), dst, resolve(lutcast.get_format("float32"), dst, None, None, "keep")
+    )
+    for piece in np.split(x, 3):
+        auditor.add(piece)
+    assert auditor.result() == lutcast.audit(x, dst)

@@ -12,7 +12,7 @@ from .casting import cast
 from .errors import UnsupportedCast
 from .formats import Format
 from .names import array_dtype, get_format
-from .policy import resolve
+from .policy import Policy, resolve
 
 BLOCK = 1 << 13  # elements; larger temporaries go back to the system after every block
 COUNTS = ("elements", "inexact", "saturated", "overflowed", "flushed_to_zero", "nan_in", "nan_out")
@@ -89,18 +89,33 @@ def audit(
     """
     array, fmt = as_array(x, src)
     dst = get_format(dtype, "dtype")
-    policy = resolve(fmt, dst, rounding, overflow, nan)
-    if fmt.part and dst.kind == "bool":
-        raise UnsupportedCast(f"audit: from {fmt.name} to bool there is no error to measure")
-    # Codes in unsigned integers become the values that they stand for.
-    array = array.view(array_dtype(fmt).newbyteorder(array.dtype.byteorder))
-    from .losses import Losses  # here, as its fractions are slow to import
+    auditor = Auditor(fmt, dst, resolve(fmt, dst, rounding, overflow, nan))
+    auditor.add(array)
+    return auditor.result()
 
-    losses = Losses(fmt.part or fmt, dst.part or dst, policy)
-    for block in _blocks(array):
-        losses.add(_parts(block, fmt, dst))
-    counts = {name: losses.counts[name] for name in COUNTS}
-    return Audit(**counts, max_abs_error=losses.max_abs_error, snr_db=losses.snr_db())
+
+class Auditor:
+    """Audits one cast of an array that comes in pieces."""
+
+    def __init__(self, src: Format, dst: Format, policy: Policy) -> None:
+        if src.part and dst.kind == "bool":
+            raise UnsupportedCast(f"audit: from {src.name} to bool there is no error to measure")
+        from .losses import Losses  # here, as its fractions are slow to import
+
+        self._src, self._dst = src, dst
+        self._losses = Losses(src.part or src, dst.part or dst, policy)
+
+    def add(self, piece: Array) -> None:
+        """Audit a piece: elements of the source, or its codes in unsigned integers."""
+        # Codes become the values that they stand for.
+        piece = piece.view(array_dtype(self._src).newbyteorder(piece.dtype.byteorder))
+        for block in _blocks(piece):
+            self._losses.add(_parts(block, self._src, self._dst))
+
+    def result(self) -> Audit:
+        """Return the audit of all pieces so far."""
+        counts = {name: self._losses.counts[name] for name in COUNTS}
+        return Audit(**counts, max_abs_error=self._losses.max_abs_error, snr_db=self._losses.snr_db())
 
 
 def _blocks(array: Array) -> Iterator[Array]:

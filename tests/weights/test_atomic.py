@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lutcast.weights import WeightsError
-from lutcast.weights.atomic import replacing
+from lutcast.weights.atomic import remove_orphans, replacing
 
 
 def test_new_file_takes_the_umask(tmp_path: Path) -> None:
@@ -83,3 +83,16 @@ def test_full_disk_names_the_file_and_leaves_the_old_one(tmp_path: Path) -> None
     assert f"File too large: '{path}'" in result.stderr
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_orphans_of_the_killed_go_and_files_in_work_stay(tmp_path: Path) -> None:
+    program = (
+        "import os, sys; from lutcast.weights.atomic import replacing\n"
+        "with replacing(sys.argv[1]): os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path / "killed")], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with replacing(tmp_path / "file") as stream:
+        remove_orphans(tmp_path)
+        stream.write(b"new")
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
