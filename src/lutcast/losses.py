@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +15,22 @@ from .arrays import Array
 from .casting import cast
 from .formats import FLOAT64, HIFLOAT8, Format
 from .policy import Overflow, Policy, Rounding
+
+
+class Marks(NamedTuple):
+    """What happened to each element of a block.
+
+    ``error`` is result minus element. ``beyond`` marks finite elements out of range once rounded,
+    ``inexact`` those whose value changed, NaN apart, ``saturated`` those that were clamped.
+    """
+
+    result: Array
+    before: Array
+    after: Array
+    error: Array
+    beyond: Array
+    inexact: Array
+    saturated: Array
 
 
 @dataclass
@@ -36,6 +53,25 @@ class Losses:
 
     def add(self, x: Array) -> None:
         """Audit one block."""
+        marks = self.marks(x)
+        before, after = marks.before, marks.after
+        counts = self.counts
+        counts["elements"] += x.size
+        counts["inexact"] += _count(marks.inexact)
+        counts["saturated"] += _count(marks.saturated)
+        counts["overflowed"] += _count(marks.beyond & ~marks.saturated)
+        counts["flushed_to_zero"] += _count((after == 0) & (before != 0) & np.isfinite(before))
+        counts["nan_in"] += _count(np.isnan(before))
+        counts["nan_out"] += _count(np.isnan(after))
+        measured = np.isfinite(before) & np.isfinite(after)
+        if measured.any():
+            lost = np.abs(marks.error[measured])
+            self.max_abs_error = max(self.max_abs_error, float(lost.max()))
+            self.signal += _power(before[measured])
+            self.noise += _power(lost)
+
+    def marks(self, x: Array) -> Marks:
+        """Cast one block and say of each element what happened to it."""
         rounding, overflow, nan = self.policy
         y = cast(x, self.dst, rounding=rounding, overflow=overflow, nan=nan, src=self.src)
         before, after = cast(x, FLOAT64, src=self.src), cast(y, FLOAT64, src=self.dst)
@@ -46,22 +82,17 @@ class Losses:
             beyond = self._beyond(x if self.src.kind == "int" else before)
         with np.errstate(invalid="ignore", over="ignore"):
             error = _difference(x, before, y, after)
-        is_nan, is_infinite = np.isnan(before), np.isinf(before)
+        is_infinite = np.isinf(before)
         clamped = np.isfinite(after) & (overflow is not Overflow.WRAP)
-        counts = self.counts
-        counts["elements"] += x.size
-        counts["inexact"] += _count(~is_nan & ((error != 0) | beyond) & ~(is_infinite & (before == after)))
-        counts["saturated"] += _count((beyond & clamped) | (is_infinite & np.isfinite(after)))
-        counts["overflowed"] += _count(beyond & ~clamped)
-        counts["flushed_to_zero"] += _count((after == 0) & (before != 0) & np.isfinite(before))
-        counts["nan_in"] += _count(is_nan)
-        counts["nan_out"] += _count(np.isnan(after))
-        measured = np.isfinite(before) & np.isfinite(after)
-        if measured.any():
-            lost = np.abs(error[measured])
-            self.max_abs_error = max(self.max_abs_error, float(lost.max()))
-            self.signal += _power(before[measured])
-            self.noise += _power(lost)
+        return Marks(
+            result=y,
+            before=before,
+            after=after,
+            error=error,
+            beyond=beyond,
+            inexact=~np.isnan(before) & ((error != 0) | beyond) & ~(is_infinite & (before == after)),
+            saturated=(beyond & clamped) | (is_infinite & np.isfinite(after)),
+        )
 
     def _beyond(self, x: Array) -> Array:
         """Mark finite elements that would overflow."""
