@@ -47,7 +47,7 @@ static inline __m512i lutcast_even_bytes(void)
 
 static inline __m256i lutcast_odd_double(const double *src)
 {
-    const int toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+    enum { toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }; /* clang wants a constant */
     __m512d x = _mm512_loadu_pd(src);
     __m256 narrow = _mm512_cvt_roundpd_ps(x, toward_zero);
     __mmask8 is_lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(narrow), x, _CMP_NEQ_OQ);

@@ -14,6 +14,7 @@ cdef extern from "copy.h" nogil:
 cdef enum:
     MAX_DIMENSIONS = 64
     LARGEST_COPY = 1 << 18  # bytes; larger copies would read what has left the cache
+    PIECE = 1 << 14         # bytes of larger blocks that are copied at a time, to be read from the nearest cache
     SMALL_ROW = 64          # bytes; smaller rows are written straight from the source
 
 cdef struct Axes:
@@ -27,13 +28,20 @@ cdef struct Axes:
 
 
 cdef void repeat_block(char *dst, Py_ssize_t size, Py_ssize_t repeats) noexcept nogil:
-    """Copy the block at dst behind itself, doubling what is copied."""
+    """Copy the block at dst behind itself: small ones doubling what is copied, large ones piece by piece."""
     cdef Py_ssize_t total = size * repeats
     cdef Py_ssize_t done = size
-    cdef Py_ssize_t most = size if size > LARGEST_COPY else LARGEST_COPY - LARGEST_COPY % size
-    cdef Py_ssize_t n
+    cdef Py_ssize_t n, i
+    if size > LARGEST_COPY:
+        done = 0
+        while done < size:
+            n = min(size - done, PIECE)
+            for i in range(1, repeats):
+                memcpy(dst + i * size + done, dst + done, n)
+            done += n
+        return
     while done < total:
-        n = min(done, min(most, total - done))
+        n = min(done, min(LARGEST_COPY - LARGEST_COPY % size, total - done))
         memcpy(dst + done, dst, n)
         done += n
 
@@ -96,8 +104,8 @@ cdef void tile_strided(
         if size == 1 and count == 1:
             continue
         stride = stride if size > 1 else itemsize  # that of a single element is anything
-        # An axis that is not repeated joins the one before it, where memory allows.
-        if last >= 0 and count == 1 and axes.strides[last] == size * stride:
+        # An axis that is not repeated joins the one before it, where memory allows or that has one element.
+        if last >= 0 and count == 1 and (axes.shape[last] == 1 or axes.strides[last] == size * stride):
             axes.shape[last] *= size
             axes.strides[last] = stride
             continue
