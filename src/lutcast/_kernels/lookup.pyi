@@ -1,3 +1,3 @@
 LOOPS: dict[str, int]
-USES_STEPS: bool
+USES_PIECES: bool
 USES_F16C: bool
