@@ -9,7 +9,7 @@ from typing import Any
 
 import lutcast
 
-from .cases import IN_CACHE, OURS
+from .cases import ALONE, IN_CACHE, OURS
 from .results import Result, geometric_mean
 
 NEAREST = ("ties_to_even/saturate", "ties_to_away/saturate")
@@ -173,11 +173,13 @@ def _calls(results: list[Result]) -> list[Target]:
 
 
 def _threads(results: list[Result]) -> list[Target]:
+    """Judge what a second thread gains; no more is asked than memory gives to two threads that copy."""
     targets = []
     for r in results:
         ours, copy = (r.gain(name) for name in (OURS, r.case.limit))
-        needed = 1.7 if bits(r.case.dst) == 8 else 0.9 * copy
-        text = f"7 {r.case.name}: {needed:.2f} of one thread" + ("" if needed == 1.7 else ", 0.9 of what copying gains")
+        allowed = 0.9 * r.speed_of(r.case.limit, OURS + ALONE)
+        needed = min(1.7 if bits(r.case.dst) == 8 else 0.9 * copy, allowed)
+        text = f"7 {r.case.name}: {needed:.2f} of one thread" + (", 0.9 of what memory allows" if needed < 1.7 else "")
         targets.append(_at_least(text, needed, [(ours, f"(copying {copy:.2f})")]))
     return targets or [Target("7 threads", None, "not measured")]
 
