@@ -180,10 +180,17 @@ cdef dict _packing = {}
 cdef dict _unpacking = {}
 
 
+cdef inline tuple key(object source, object dtype, object rounding, object overflow, object nan):
+    """Return what a call is known by; a short one, where the policy is the default, is found sooner."""
+    if rounding is None and overflow is None and isinstance(nan, str) and nan == "keep":
+        return source, dtype
+    return source, dtype, rounding, overflow, nan
+
+
 def remember(Caster caster not None, source, dtype, rounding, overflow, nan, bint packs, bint unpacks):
     """Let later plain calls of `cast` find a caster."""
     cdef dict known = _packing if packs else _unpacking if unpacks else _remembered
-    known[source, dtype, rounding, overflow, nan] = caster
+    known[key(source, dtype, rounding, overflow, nan)] = caster
 
 
 cdef class Front:
@@ -262,7 +269,7 @@ cdef object front(object self, PyObject *const *args, size_t nargsf, PyObject *n
 
 cdef Caster recall(dict known, object source, object dtype, object rounding, object overflow, object nan):
     try:
-        return known.get((source, dtype, rounding, overflow, nan))
+        return known.get(key(source, dtype, rounding, overflow, nan))
     except TypeError:  # an argument that cannot be a key is no name either
         return None
 
