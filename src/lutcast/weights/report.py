@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ..audit import Audit
+from ..formats import Format
+from ..names import dtype_of
+from .tensors import Entry
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,24 @@ class TensorReport:
 
 
 @dataclass(frozen=True)
+class FileReport:
+    """A file that was written.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+        In bytes.
+    sha256 : str
+        Of the whole file; empty for one that a dry run did not write.
+    """
+
+    name: str
+    size: int
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """What a conversion did.
 
@@ -54,6 +75,10 @@ class Report:
         In the order of the file.
     notes : tuple of str
         What the destination's container could not hold as it was, and what had to stay.
+    files : tuple of FileReport
+        Shards of a checkpoint.
+    free_bytes : int or None
+        Free space where a checkpoint goes, before it was written.
     """
 
     source: Path
@@ -62,6 +87,8 @@ class Report:
     dry_run: bool
     tensors: tuple[TensorReport, ...]
     notes: tuple[str, ...] = ()
+    files: tuple[FileReport, ...] = ()
+    free_bytes: int | None = None
 
     @property
     def bytes_before(self) -> int:
@@ -84,6 +111,16 @@ class Report:
         plain = _plain(document)
         assert isinstance(plain, dict)
         return plain
+
+
+def stored_as(entry: Entry, fmt: Format | None) -> str:
+    """Say how a container holds the elements of a tensor, whose codes are of a format."""
+    if fmt is None:
+        return str(entry.dtype)
+    if entry.is_packed:
+        return f"{fmt.name}, packed"
+    own = dtype_of(fmt)
+    return fmt.name if own is not None and entry.dtype.newbyteorder("=") == own else f"{entry.dtype} codes"
 
 
 def _plain(value: Any) -> Any:

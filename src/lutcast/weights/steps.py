@@ -13,9 +13,8 @@ import lutcast
 
 from ..audit import Audit
 from ..formats import Format
-from ..names import dtype_of
 from .containers import Container
-from .report import TensorReport
+from .report import TensorReport, stored_as
 from .tensors import Entry, Tensor, split
 
 
@@ -79,7 +78,7 @@ class Step:
             shape=before.shape,
             source=before.format.name if before.format else None,
             destination=after.format.name if after.format else None,
-            stored_as=_stored_as(after),
+            stored_as=stored_as(after, after.format),
             bytes_before=before.nbytes,
             bytes_after=after.nbytes,
             audit=audit,
@@ -127,12 +126,3 @@ def plan_step(
     if is_alike and not after.is_packed:
         after = replace(after, is_fortran=before.is_fortran)
     return Step(tensor, after, policy, is_verbatim=False)
-
-
-def _stored_as(entry: Entry) -> str:
-    if entry.format is None:
-        return str(entry.dtype)
-    if entry.is_packed:
-        return f"{entry.format.name}, packed"
-    own = dtype_of(entry.format)
-    return entry.format.name if own is not None and entry.dtype.newbyteorder("=") == own else f"{entry.dtype} codes"
