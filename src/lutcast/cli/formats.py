@@ -9,9 +9,9 @@ import click
 
 import lutcast
 from lutcast.formats import Format
+from lutcast.golden.values import value_of
 
 from .render import Column, console, render_table
-from .values import value_of
 
 _COLUMNS: tuple[Column, ...] = (
     ("name", "left"),

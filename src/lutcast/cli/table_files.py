@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lutcast.formats import Format
+from lutcast.golden.values import code_text, value_text
 from lutcast.weights.numpy_header import make_entry, write_header
-
-from .values import code_text, value_text
 
 Writer = Callable[[BinaryIO, NDArray[Any], Format, Format], None]
 

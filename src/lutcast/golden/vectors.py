@@ -106,7 +106,7 @@ def vectors(
     --------
     >>> from lutcast.golden import vectors
     >>> v = vectors("float16", "float8_e4m3fn", overflow="ieee")
-    >>> len(v), hex(v.outputs[0x5F00]), v.flags[0x5F00]
+    >>> len(v), hex(v.outputs[0x5F00]), int(v.flags[0x5F00])
     (65536, '0x7e', 0)
     >>> len(vectors("float32", "float8_e4m3fn"))
     1558

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from lutcast import exact
-from lutcast.formats import Format
+from .. import exact
+from ..formats import Format
 
 
 def value_of(code: int, fmt: Format) -> int | float:
