@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import safetensors
 
 import lutcast
-from lutcast.weights import convert, open_safetensors
+from lutcast.weights import convert_checkpoint, open_safetensors
 
 
 def test_report(run: Any, weights: Path, tmp_path: Path) -> None:
@@ -24,7 +25,7 @@ def test_report(run: Any, weights: Path, tmp_path: Path) -> None:
     lines = [line.split() for line in outcome.out.splitlines()]
     assert outcome.out.splitlines()[0].split("  ")[0] == "tensor"
     rows = {line[0]: line[1:] for line in lines if line}
-    report = convert(weights, tmp_path / "library.safetensors", "float8_e4m3fn")
+    report = convert_checkpoint(weights, tmp_path / "library.safetensors", "float8_e4m3fn")
     for tensor in report.tensors:
         row = rows[tensor.name]
         assert row[:2] == [tensor.source, tensor.destination]
@@ -41,10 +42,20 @@ def test_report(run: Any, weights: Path, tmp_path: Path) -> None:
         assert theirs.metadata()["format"] == "pt"
 
 
-def test_existing_file_is_replaced(run: Any, weights: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("extension", ["safetensors", "npz"])
+def test_existing_file_is_refused(run: Any, extension: str, weights: Path, tmp_path: Path) -> None:
+    out = tmp_path / f"out.{extension}"
+    out.write_bytes(b"old")
+    outcome = run("convert", weights, out, "--to", "float16")
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == f"Error: {out}: exists already; overwrite it, or choose another name\n"
+    assert out.read_bytes() == b"old"
+
+
+def test_existing_file_is_replaced_on_request(run: Any, weights: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.safetensors"
     for to in ("float16", "float8_e4m3fn", "float8_e4m3fn"):
-        assert run("convert", weights, out, "--to", to).code == 0
+        assert run("convert", weights, out, "--to", to, "--overwrite").code == 0
     with open_safetensors(out) as contents:
         assert contents.tensors[0].entry.format.name == "float8_e4m3fn"
     assert list(tmp_path.iterdir()) == [out]
@@ -55,7 +66,9 @@ def test_json_is_the_whole_output(shell: Any, weights: Path, tmp_path: Path) -> 
     outcome = shell("convert", weights, out, "--to", "F8_E4M3", "--json")
     assert (outcome.code, outcome.err) == (0, "")
     document = json.loads(outcome.out, parse_constant=lambda name: 1 / 0)
-    assert document == convert(weights, out, "float8_e4m3fn").as_dict()
+    report = convert_checkpoint(weights, out, "float8_e4m3fn", overwrite=True).as_dict()
+    assert document.keys() == report.keys()
+    assert {**document, "free_bytes": 0} == {**report, "free_bytes": 0}
 
 
 def test_json_of_infinities(run: Any, tmp_path: Path) -> None:
@@ -71,7 +84,7 @@ def test_policy_and_patterns_reach_the_library(run: Any, weights: Path, tmp_path
     patterns = ["--include", "*proj*", "--include", "lm_*", "--exclude", "*q_*", "--exclude", "*k_*"]
     assert run("convert", weights, ours, "--to", "bfloat16", *options, *patterns).code == 0
     policy: dict[str, Any] = {"rounding": "toward_zero", "overflow": "ieee", "nan": "zero"}
-    convert(weights, theirs, "bfloat16", **policy, include=["*proj*", "lm_*"], exclude=["*q_*", "*k_*"])
+    convert_checkpoint(weights, theirs, "bfloat16", **policy, include=["*proj*", "lm_*"], exclude=["*q_*", "*k_*"])
     assert ours.read_bytes() == theirs.read_bytes()
 
 
@@ -136,6 +149,6 @@ def test_progress_bar_on_a_terminal_only(weights: Path, tmp_path: Path) -> None:
     assert b"141.1/141.1 kB" in shown
     assert "11 of 13 tensors" in out
     assert "\x1b" not in out
-    out, shown = on_terminal(*arguments, "--json")
+    out, shown = on_terminal(*arguments, "--json", "--overwrite")
     assert shown == b""
     assert json.loads(out)["format"] == "float16"

@@ -45,7 +45,12 @@ def check(outcome: Any, code: int, message: str) -> None:
 
 FAILURES = {
     "missing": ("none.npz", "out.npz", "float16", "none.npz: No such file or directory"),
-    "directory": ("folder.npz", "out.npz", "float16", "folder.npz: Is a directory"),
+    "directory": (
+        "folder.npz",
+        "out.npz",
+        "float16",
+        "folder.npz: no file .safetensors; a checkpoint is one such file",
+    ),
     "unreadable": ("text.safetensors", "out.npz", "float16", "text.safetensors: the header claims"),
     "no zip": ("text.npz", "out.npz", "float16", "text.npz: damaged or unsupported zip"),
     "pickle": ("pickle.npy", "out.npy", "float16", "pickle.npy: the array holds Python objects"),

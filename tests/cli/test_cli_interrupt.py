@@ -1,4 +1,4 @@
-"""Ctrl-C in the middle of a conversion."""
+"""Ctrl-C and SIGTERM in the middle of a conversion."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ def large(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_nothing_is_left(threads: int, large: Path) -> None:
+def test_nothing_is_left(threads: int, number: signal.Signals, large: Path) -> None:
     folder = large.parent / "out"
     folder.mkdir()
     out = folder / "out.safetensors"
     out.write_bytes(b"old")
-    arguments = ["convert", large, out, "--to", "float8_e4m3fn", "--threads", str(threads)]
+    arguments = ["convert", large, out, "--to", "float8_e4m3fn", "--threads", str(threads), "--overwrite"]
     process = subprocess.Popen(
         [sys.executable, "-m", "lutcast.cli", *arguments],
         stdout=subprocess.PIPE,
@@ -48,7 +49,7 @@ def test_nothing_is_left(threads: int, large: Path) -> None:
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     stdout, stderr = process.communicate(timeout=30)
     assert (process.returncode, stdout, stderr.strip()) == (1, "", "Error: interrupted")
     assert list(folder.iterdir()) == [out]

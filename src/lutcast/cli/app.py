@@ -13,6 +13,7 @@ import lutcast
 from .convert import convert
 from .formats import formats
 from .table import table
+from .verify_weights import verify_weights
 
 FAILED = 1
 
@@ -37,6 +38,7 @@ def app() -> None:
 
 
 app.add_command(convert)
+app.add_command(verify_weights)
 app.add_command(table)
 app.add_command(formats)
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lutcast import weights
 
-from .options import FORMAT, policy_options
+from .executors import dask_executor
+from .options import FORMAT, SIZE, policy_options, selection_options
+from .recipe import recipe_option
 from .render import console, printable, render_report
+from .termination import terminable
 
 _EPILOG = """
 \b
@@ -23,9 +27,13 @@ Examples:
   lutcast convert model.safetensors small.safetensors --to float8_e4m3fn
   lutcast convert model.safetensors small.safetensors --to bfloat16 --exclude '*norm*'
   lutcast convert model.safetensors x.safetensors --to F8_E5M2 --dry-run --json
+  lutcast convert model/ model-bf16/ --to bfloat16 --keep norms --max-shard-size 5GB
   lutcast convert model.onnx small.onnx --to float16
   lutcast convert weights.npz codes.npz --to hifloat8 --rounding ties_to_away
 """
+
+_SUFFIX = ".safetensors"
+_OF_CHECKPOINTS = ("keep", "resume", "max_shard_size", "audit", "dask")
 
 
 @click.command(epilog=_EPILOG)
@@ -33,30 +41,59 @@ Examples:
 @click.argument("destination", metavar="DST", type=click.Path(path_type=Path))
 @click.option("--to", metavar="FORMAT", type=FORMAT, required=True, help="Format of the result; see 'lutcast formats'.")
 @policy_options
-@click.option("--include", metavar="GLOB", multiple=True, help="Convert only tensors whose name matches. Repeatable.")
-@click.option("--exclude", metavar="GLOB", multiple=True, help="Copy tensors whose name matches. Repeatable.")
+@selection_options
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of each cast.")
-@click.option("--dry-run", is_flag=True, help="Report what would be lost; write nothing.")
+@click.option("--overwrite", is_flag=True, help="Replace DST if it is there.")
+@click.option("--resume", is_flag=True, help="Go on where a conversion with the same options was stopped.")
+@click.option("--max-shard-size", metavar="SIZE", type=SIZE, help="Divide the checkpoint anew, as in 5GB.")
+@click.option("--audit/--no-audit", default=True, show_default=True, help="Measure what each cast loses.")
+@click.option("--dask", metavar="ADDRESS", help="Convert shards on the cluster of this Dask scheduler.")
+@click.option("--dry-run", is_flag=True, help="Report what would be lost, sizes and free disk; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON document.")
-def convert(source: Path, destination: Path, to: Any, as_json: bool, **options: Any) -> None:
-    """Convert the floats of a weight file.
+@recipe_option
+@click.pass_context
+def convert(context: click.Context, /, source: Path, destination: Path, to: Any, as_json: bool, **options: Any) -> None:
+    """Convert the floats of a weight file, or of a folder of them.
 
-    The floating-point tensors of SRC are cast to FORMAT and written to DST. Both files end in
-    .safetensors, .npy, .npz or .onnx. Other tensors, the metadata and the order are kept. DST
-    appears whole or not at all; a file that is already there is replaced.
+    The floating-point tensors of SRC are cast to FORMAT and written to DST. Other tensors, the
+    metadata and the order are kept, and so are scales and zero points. DST appears whole or not at
+    all; what is already there is replaced with --overwrite only.
 
-    A model, .onnx, is made from a model only: its nodes read the cast tensors through Cast nodes,
-    and compute in the types they had. Data of external tensors goes to DST.data.
+    A checkpoint, SRC, is a .safetensors file or a folder with one, or with several and an index; DST
+    is then a .safetensors file or a folder, where the other files of SRC go, too. Its shards are
+    finished one by one: --resume goes on after a crash.
+
+    Files also end in .npy, .npz or .onnx. A model, .onnx, is made from a model only: its nodes read
+    the cast tensors through Cast nodes, and compute in the types they had. Data of external tensors
+    goes to DST.data.
 
     .npy and .npz files hold formats that NumPy does not know as unsigned integers: the codes.
     In JSON, the strings "inf", "-inf" and "nan" stand for what JSON has no numbers for.
     """
-    with _progress_bar(shown=not as_json and sys.stderr.isatty()) as progress:
-        report = weights.convert(source, destination, to, progress=progress, **options)
+    with terminable(), _progress_bar(shown=not as_json and sys.stderr.isatty()) as progress:
+        if _is_checkpoint(source, destination, options):
+            with dask_executor(options.pop("dask")) as executor:
+                report = weights.convert_checkpoint(
+                    source, destination, to, executor=executor, progress=progress, **options
+                )
+        else:
+            for name in _OF_CHECKPOINTS:
+                if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+                    option = "--" + name.replace("_", "-")
+                    raise click.UsageError(f"{option} is for checkpoints: folders and .safetensors files", context)
+                del options[name]
+            report = weights.convert(source, destination, to, progress=progress, **options)
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=2, allow_nan=False))
     else:
         render_report(report, console())
+
+
+def _is_checkpoint(source: Path, destination: Path, options: Mapping[str, Any]) -> bool:
+    if source.is_dir():
+        return True
+    to_folder = destination.is_dir() or not destination.suffix or options["max_shard_size"] is not None
+    return source.suffix.lower() == _SUFFIX and (to_folder or destination.suffix.lower() == _SUFFIX)
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -33,7 +35,20 @@ class Parsed(_ParamType):
             self.fail(str(error), param, ctx)
 
 
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+def parse_size(text: str) -> int:
+    """Return a number of bytes, given as in "5GB" or "500 MiB"; ValueError for other text."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]I?B)?", text.strip().upper())
+    size = int(Fraction(found[1]) * _UNITS[found[2] or ""]) if found else 0
+    if size < 1:
+        raise ValueError(f"{text!r} is not a size such as 5GB, 500MiB or 1000000")
+    return size
+
+
 FORMAT = Parsed("format", lutcast.get_format)
+SIZE = Parsed("size", parse_size)
 ROUNDING = Parsed("rounding", parse_rounding)
 
 _POLICY = (
@@ -55,8 +70,31 @@ _POLICY = (
 )
 
 
+_SELECTION = (
+    click.option(
+        "--include", metavar="GLOB", multiple=True, help="Convert only tensors whose name matches. Repeatable."
+    ),
+    click.option("--exclude", metavar="GLOB", multiple=True, help="Copy tensors whose name matches. Repeatable."),
+    click.option(
+        "--keep",
+        metavar="GROUP",
+        multiple=True,
+        help="Copy norms, embeddings, routers, heads or biases; a glob is taken too. Repeatable.",
+    ),
+)
+
+
 def policy_options(command: Command) -> Command:
     """Add --rounding, --overflow and --nan to a command."""
-    for option in reversed(_POLICY):
+    return _with(command, _POLICY)
+
+
+def selection_options(command: Command) -> Command:
+    """Add --include, --exclude and --keep to a command."""
+    return _with(command, _SELECTION)
+
+
+def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command

@@ -58,12 +58,16 @@ _REPORT_COLUMNS: tuple[Column, ...] = (
 def render_report(report: Report, to: Console) -> None:
     """Print what a conversion did: a line for each tensor, then the sizes."""
     render_table(_REPORT_COLUMNS, [_row(tensor) for tensor in report.tensors], to)
-    converted = sum(tensor.audit is not None for tensor in report.tensors)
+    converted = sum(map(_is_converted, report.tensors))
     to.print()
     to.print(f"{converted} of {len(report.tensors)} tensors converted to {report.format}, the others copied")
     to.print(f"{decimal(report.bytes_before)} -> {decimal(report.bytes_after)}{_percent(report)}")
     for note in report.notes:
         to.print(f"note: {note}")
+    if report.dry_run and report.free_bytes is not None:
+        for file in report.files:
+            to.print(f"{printable(file.name)}: {decimal(file.size)}")
+        to.print(f"free disk: {decimal(report.free_bytes)}")
     if report.dry_run:
         to.print("dry run: nothing was written")
 
@@ -72,7 +76,7 @@ def _row(tensor: TensorReport) -> list[Any]:
     name, source = printable(tensor.name), tensor.source or "-"
     audit = tensor.audit
     if audit is None:
-        return [name, source, tensor.stored_as, "copied", *[""] * 7]
+        return [name, source, tensor.stored_as, tensor.elements if _is_converted(tensor) else "copied", *[""] * 7]
     return [
         name,
         source,
@@ -86,6 +90,10 @@ def _row(tensor: TensorReport) -> list[Any]:
         audit.nan_in,
         audit.nan_out,
     ]
+
+
+def _is_converted(tensor: TensorReport) -> bool:
+    return tensor.audit is not None or tensor.source != tensor.destination
 
 
 def _percent(report: Report) -> str:

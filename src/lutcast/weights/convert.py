@@ -38,6 +38,7 @@ def convert(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     threads: int = 1,
+    overwrite: bool = True,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Report:
@@ -56,7 +57,7 @@ def convert(
     ----------
     source, destination : path-like
         Files ending in ``.safetensors``, ``.npy``, ``.npz`` or ``.onnx``, not necessarily alike; but
-        a model, ``.onnx``, is made from a model only. A file already at `destination` is replaced.
+        a model, ``.onnx``, is made from a model only.
     to : format
         Anything `lutcast.get_format` accepts.
     rounding, overflow, nan
@@ -66,6 +67,8 @@ def convert(
         `include` (everything, if empty) and none of `exclude`.
     threads : int
         Threads of each cast.
+    overwrite : bool
+        Replace a file that is already at `destination`; else it is an error.
     dry_run : bool
         Check and audit, write nothing.
     progress : callable, optional
@@ -107,6 +110,8 @@ def convert(
     with reader.open(source) as contents:
         if destination.exists() and os.path.samefile(source, destination):
             raise WeightsError(f"{destination}: the destination is the source")
+        if destination.exists() and not overwrite:
+            raise WeightsError(f"{destination}: exists already; overwrite it, or choose another name")
         policy = PolicyArguments(rounding=rounding, overflow=overflow, nan=nan)
         selection = Selection(include, exclude)
         try:

@@ -29,7 +29,7 @@ class TensorReport:
         bytes, or "uint8 codes" and the like where the container does not know the format.
     bytes_before, bytes_after : int
     audit : Audit or None
-        What the cast lost; None for a tensor that was copied.
+        What the cast lost; None for a tensor that was copied, or not measured.
     """
 
     name: str
@@ -40,6 +40,11 @@ class TensorReport:
     bytes_before: int
     bytes_after: int
     audit: Audit | None = None
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def make_plan(
     lutcast.UnsupportedCast, ValueError
         There is no such cast.
     """
-    is_folder = destination.is_dir() or destination.suffix != SUFFIX
+    is_folder = destination.is_dir() or destination.suffix.lower() != SUFFIX
     if max_shard_size is not None and (max_shard_size < 1 or not is_folder):
         problem = "takes a number of bytes above 0" if is_folder else f"{destination} is one file"
         raise WeightsError(f"max_shard_size: {max_shard_size} given; {problem}")

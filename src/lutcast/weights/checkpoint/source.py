@@ -72,7 +72,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
         A file cannot be read.
     """
     if not path.is_dir():
-        if path.suffix != SUFFIX:
+        if path.suffix.lower() != SUFFIX:
             raise WeightsError(f"{path}: a checkpoint is a folder or a file that ends in {SUFFIX}")
         return Checkpoint(path, False, (read_shard(path),))
     index = _read_index(path)

@@ -34,7 +34,8 @@ class Work:
         for job, result in self._each(jobs, done):
             finished(result)
             done += self._sizes[job.path]
-            self._tell(result.file.name, done)
+            if self._executor:
+                self._tell(result.file.name, done)
 
     def dry_run(self) -> Results:
         """Return what the jobs would do, measured but not written."""
