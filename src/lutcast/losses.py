@@ -79,7 +79,8 @@ class Losses:
             unclamped = cast(x, HIFLOAT8, rounding=rounding, overflow=Overflow.IEEE, nan=nan, src=self.src)
             beyond = (unclamped & 0x7F == HIFLOAT8.infinity_code) & np.isfinite(before)
         else:
-            beyond = self._beyond(x if self.src.kind == "int" else before)
+            # float64 holds all but 64-bit integers.
+            beyond = self._beyond(x if self.src.kind == "int" and self.src.bits == 64 else before)
         with np.errstate(invalid="ignore", over="ignore"):
             error = _difference(x, before, y, after)
         is_infinite = np.isinf(before)

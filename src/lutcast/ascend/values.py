@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array, as_array
 from ..casting import cast as core_cast
-from ..formats import FLOAT32, Format
+from ..formats import FLOAT32
 from ..integral import round_to_integral
 from ..policy import Rounding
 from . import registers
@@ -35,13 +35,13 @@ class Job(NamedTuple):
     def __call__(self, x: Array) -> Array:
         """Cast the elements of an array of the source type."""
         src, dst = TYPES[self.row.src], TYPES[self.row.dst]
-        rounding = _rounding(self.mode, self.row.product)
+        rounding = rounding_of(self.mode, self.row.product)
         if self.deq_scale is not None:
             x, src = _scaled(x, self.deq_scale), FLOAT32
             rounding = Rounding.TIES_TO_EVEN
         if src is dst:
             return round_to_integral(x, rounding=rounding)
-        return core_cast(x, dst, src=src, rounding=rounding, **_limits(src, self.row, self.control))
+        return core_cast(x, dst, src=src, rounding=rounding, **limits(self.row, self.control))
 
 
 def cast(
@@ -107,13 +107,14 @@ def prepare(src: str, dst: str, round_mode: object, product: object, control: ob
     return Job(row, mode, state, registers.deq_scale(deq_scale) if row.needs_deq_scale else None)
 
 
-def _rounding(mode: RoundMode, product: Product) -> Rounding:
+def rounding_of(mode: RoundMode, product: Product) -> Rounding:
+    """Return what a mode means on a product."""
     if mode is RoundMode.CAST_ROUND and product is Product.ASCEND_910:
         return Rounding.AWAY_FROM_ZERO
     return ROUNDINGS[mode]
 
 
-def _limits(src: Format, row: Row, control: Control) -> dict[str, Any]:
+def limits(row: Row, control: Control) -> dict[str, Any]:
     """Return what becomes of overflow and NaN."""
     dst = TYPES[row.dst]
     if dst.kind == "int":

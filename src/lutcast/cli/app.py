@@ -12,6 +12,7 @@ import lutcast
 
 from .convert import convert
 from .formats import formats
+from .golden import golden
 from .table import table
 from .verify_weights import verify_weights
 
@@ -23,6 +24,7 @@ _EPILOG = """
 Examples:
   lutcast convert model.safetensors small.safetensors --to float8_e4m3fn
   lutcast table float16 float8_e5m2 -o golden.csv
+  lutcast golden suite ocp -o goldens
   lutcast formats
 """
 
@@ -34,12 +36,13 @@ Examples:
 )
 @click.version_option(lutcast.__version__, prog_name="lutcast")
 def app() -> None:
-    """Exact number-format casts: convert weight files, write tables, list formats."""
+    """Exact number-format casts: convert weight files, write and check goldens, list formats."""
 
 
 app.add_command(convert)
 app.add_command(verify_weights)
 app.add_command(table)
+app.add_command(golden)
 app.add_command(formats)
 
 
