@@ -137,16 +137,18 @@ def convert_checkpoint(
     if plan.is_folder:
         results, notes = _convert_folder(plan, work, overwrite=overwrite, resume=resume)
     else:
-        results, notes = _convert_file(plan, work, resume=resume)
+        results, notes = _convert_file(plan, work, overwrite=overwrite, resume=resume)
     return report(plan, results, notes, free)
 
 
-def _convert_file(plan: Plan, work: Work, *, resume: bool) -> tuple[Results, list[str]]:
+def _convert_file(plan: Plan, work: Work, *, overwrite: bool, resume: bool) -> tuple[Results, list[str]]:
     remove_orphans(plan.destination.parent)
     if resume and plan.destination.exists():
         done = finished_file(plan.jobs[0], plan.shards[0])
         if done:
             return {done.file.name: done}, [_COMPLETE]
+        if not overwrite:
+            raise _not_ours(plan.destination)
     results: dict[str, ShardResult] = {}
     work.run(plan.jobs, lambda result: results.update({result.file.name: result}))
     return results, []
@@ -162,10 +164,7 @@ def _convert_folder(plan: Plan, work: Work, *, overwrite: bool, resume: bool) ->
         if done:
             return done, [_COMPLETE]
         if not overwrite:
-            raise WeightsError(
-                f"{folder}: exists already and is not the result of this conversion; "
-                "overwrite it, or choose another name"
-            )
+            raise _not_ours(folder)
     with open_journal(folder) as journal:
         notes = begin(plan, journal, overwrite=overwrite, resume=resume)
         remove_orphans(folder)
@@ -175,3 +174,9 @@ def _convert_folder(plan: Plan, work: Work, *, overwrite: bool, resume: bool) ->
         remove_orphans(folder)  # of workers that were killed
         remove_journal(folder)
         return journal.results, notes
+
+
+def _not_ours(path: Path) -> WeightsError:
+    return WeightsError(
+        f"{path}: exists already and is not the result of this conversion; overwrite it, or choose another name"
+    )

@@ -22,17 +22,21 @@ NAME = ".lutcast-journal.jsonl"
 
 
 class Journal:
-    """An open journal: JSON lines, the first one says of what."""
+    """An open journal: JSON lines, appended only; after one that says of what, one for each finished shard."""
 
     def __init__(self, stream: BinaryIO, lines: list[dict[str, Any]]) -> None:
         self._stream = stream
-        self.head: Mapping[str, Any] | None = lines[0] if lines else None
-        self.results = {line["file"]["name"]: _result(line) for line in lines[1:]}
+        self.head: Mapping[str, Any] | None = None
+        self.results: dict[str, ShardResult] = {}
+        for line in lines:
+            if "file" in line:
+                result = _result(line)
+                self.results[result.file.name] = result
+            else:
+                self.head, self.results = line, {}
 
     def start(self, head: Mapping[str, Any]) -> None:
         """Begin anew."""
-        self._stream.seek(0)
-        self._stream.truncate()
         self.head, self.results = head, {}
         self._append(head)
 
