@@ -169,3 +169,40 @@ def test_random_headers_never_crash(junk: bytes, place: int, insertion: bytes) -
     for content in (junk, sound[:8] + junk, sound[:10] + junk, sound[:place] + insertion + sound[place + 1 :]):
         with contextlib.suppress(WeightsError):
             read_entry(io.BytesIO(content), "x")
+
+
+@pytest.mark.parametrize("to", ["bfloat16", "hifloat8", "float8_e4m3fn", "float4_e2m1fn", "int4"])
+@pytest.mark.parametrize("extension", ["npy", "npz"])
+def test_codes_come_back(extension: str, to: str, tmp_path: Path) -> None:
+    values = np.asfortranarray(np.float32([[0.5, -3, 1], [2, 6, -0.0]]))
+    source, small, back = (tmp_path / f"{name}.{extension}" for name in ("w", "small", "back"))
+    if extension == "npy":
+        np.save(source, values)
+    else:
+        np.savez(source, w=values)
+    convert(source, small, to)
+    codes = np.load(small) if extension == "npy" else np.load(small)["w"]  # NumPy sees codes
+    assert codes.dtype == (np.uint16 if to == "bfloat16" else np.uint8)
+    assert codes.shape == (2, 3)
+    (tensor,) = convert(small, back, "float32").tensors
+    assert tensor.source == to
+    if to == "int4":  # integers are copied, and stay what they are
+        assert tensor.destination == "int4"
+        assert back.read_bytes() == small.read_bytes()
+    else:
+        loaded = np.load(back) if extension == "npy" else np.load(back)["w"]
+        assert loaded.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [("float9 ", "lutcast.format: 'float9' is not a format"), ("float16", "uint8 cannot hold the codes of float16")],
+)
+def test_wrong_records(record: str, message: str, tmp_path: Path) -> None:
+    np.save(tmp_path / "w.npy", np.float32([1, 2]))
+    small = tmp_path / "small.npy"
+    convert(tmp_path / "w.npy", small, "float8_e5m2")
+    data = small.read_bytes()
+    small.write_bytes(data.replace(b"float8_e5m2", record.encode().ljust(11)))
+    with pytest.raises(WeightsError, match=message):
+        convert(small, tmp_path / "x.npy", "float16")

@@ -66,9 +66,10 @@ class Step:
 
     def audit(self, values: NDArray[Any]) -> Audit | None:
         """Say what the cast of these values loses."""
-        if self.policy is None or self.entry.format is None:
+        before = self.tensor.entry.format
+        if self.policy is None or self.entry.format is None or before is None:
             return None
-        return lutcast.audit(values, self.entry.format.name, **self.policy)
+        return lutcast.audit(values, self.entry.format.name, src=before.name, **self.policy)
 
     def report(self, audit: Audit | None) -> TensorReport:
         """Say what happened to the tensor."""
@@ -95,10 +96,12 @@ class Step:
         if self.is_verbatim:
             yield from split(loaded)
             return
-        assert self.entry.format is not None
+        source, to = self.tensor.entry.format, self.entry.format
+        assert source is not None
+        assert to is not None
         policy = self.policy or PolicyArguments(rounding=None, overflow=None, nan="keep")
         for piece in split(loaded):
-            cast = lutcast.cast(piece, self.entry.format.name, packed=self.entry.is_packed, threads=threads, **policy)
+            cast = lutcast.cast(piece, to.name, src=source.name, packed=self.entry.is_packed, threads=threads, **policy)
             yield cast.view(self.entry.dtype)
 
 
