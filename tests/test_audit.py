@@ -262,3 +262,9 @@ def test_pieces_are_audited_like_the_whole():
     for piece in np.split(x, 3):
         auditor.add(piece)
     assert auditor.result() == lutcast.audit(x, dst)
+
+
+def test_a_tiny_error_beside_a_64_bit_integer_is_seen():
+    just_above = np.array([-1.9999999999999998, 2.0, 4503599627370495.5])
+    assert lutcast.audit(just_above, "int64", rounding="ties_to_even").inexact == 2
+    assert lutcast.audit(np.array([2**53 + 1, 2**62 + 1, 5]), "float64").inexact == 2

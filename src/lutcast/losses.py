@@ -121,10 +121,10 @@ def _difference(x: Array, before: Array, y: Array, after: Array) -> Array:
 
 
 def _halves(x: Array, value: Array) -> tuple[Array, Array | float]:
-    """Split 64-bit integers in two, each exact in float64; other values are exact whole."""
+    """Split 64-bit integers beyond 2**53 in two, each exact in float64; other values are exact whole."""
     if x.dtype.kind not in "iu" or x.itemsize < 8:
         return value, 0.0
-    low = x & 0xFFFFFFFF
+    low = np.where(np.abs(value) < 2.0**53, x.dtype.type(0), x & 0xFFFFFFFF)
     return (x - low).astype(np.float64), low.astype(np.float64)
 
 

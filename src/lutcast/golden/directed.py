@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -16,11 +17,13 @@ from ..formats import FLOAT64, Format
 HALF = Fraction(1, 2)
 
 
+@cache
 def directed_inputs(src: Format, dst: Format) -> Array:
-    """Return codes of a wide source around every value and midpoint of a destination, ascending."""
+    """Return codes of a wide source around every value and midpoint of a destination, ascending; read-only."""
     points = {sign * point for point in _magnitudes(dst) for sign in (1, -1)}
-    codes = _around_integers(points, src) if src.kind == "int" else _around_floats(points, src)
-    return np.unique(codes)
+    codes = np.unique(_around_integers(points, src) if src.kind == "int" else _around_floats(points, src))
+    codes.setflags(write=False)
+    return codes
 
 
 # --------------------------------------------------------------------------- of the destination

@@ -27,7 +27,7 @@ ROUNDED_FROM = tuple(map(get_format, ("float32", "bfloat16", "float16")))
 
 
 def all_narrow() -> list[Golden]:
-    """Every table: all sources of 16 bits or fewer, every destination, each policy that makes a difference; NaN is kept."""
+    """Every table: all sources of 16 bits or fewer, every destination, each policy that matters; NaN is kept."""
     goldens: dict[tuple[str, str, bytes], Golden] = {}
     for src, dst in product((f for f in REAL if f.is_narrow), REAL):
         if src is dst:

@@ -8,6 +8,7 @@ from enum import IntFlag
 import numpy as np
 
 from ..arrays import Array
+from ..errors import UnsupportedCast
 from ..formats import Format
 from ..losses import Losses
 from ..names import array_dtype, get_format
@@ -98,7 +99,7 @@ def vectors(
     Raises
     ------
     TypeError
-        No such format, or a complex one.
+        No such format; UnsupportedCast for a complex one.
     ValueError
         A bad policy or level.
 
@@ -150,7 +151,7 @@ def _formats(src: object, dst: object) -> tuple[Format, Format]:
     source, destination = get_format(src, "src"), get_format(dst, "dst")
     for argument, fmt in (("src", source), ("dst", destination)):
         if fmt.part:
-            raise TypeError(f"{argument}: {fmt.name} is complex; its parts are cast as {fmt.part.name}")
+            raise UnsupportedCast(f"{argument}: {fmt.name} is complex; its parts are cast as {fmt.part.name}")
     return source, destination
 
 
