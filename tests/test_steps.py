@@ -1,0 +1,99 @@
+"""Tables in steps give what the tables give, on all 65,536 codes."""
+
+import numpy as np
+import pytest
+
+import lutcast
+from lutcast import get_format, store, tables
+from lutcast._kernels import LOOPS, Plan
+from lutcast.plan import NOTHING
+from lutcast.steps import LAYOUT, MAGNITUDES, Shape, steps
+
+SOURCES = [get_format(name) for name in ("float16", "bfloat16", "int16", "uint16")]
+NARROW = [f for f in lutcast.formats() if f.bits <= 8 and f.kind != "complex"]
+# More than all codes, and no whole number of vectors.
+CODES = np.append(np.arange(1 << 16, dtype=np.uint16), np.arange(0x7F00, 0x7F25, dtype=np.uint16))
+
+
+def look_up(table, record):
+    """Run the loop that takes a table and its steps."""
+    result = np.full(len(CODES) + 1, 99, np.uint8)
+    plan = Plan([(LOOPS["lookup_16_8"], 1, NOTHING, table, record)], 2, 1)
+    plan.run(CODES, result, 0, len(CODES))
+    assert result[-1] == 99
+    return result[:-1]
+
+
+@pytest.mark.parametrize("dst", NARROW, ids=lambda f: f.name)
+@pytest.mark.parametrize("src", SOURCES, ids=lambda f: f.name)
+def test_every_code_under_every_policy(src, dst):
+    for policy in store.policies(src, dst):
+        table = tables.codes(src, dst, policy)
+        record = steps(src, dst, table)
+        expected = table[CODES]
+        if record is not None:
+            assert np.array_equal(look_up(table, record), expected), policy
+        result = lutcast.cast(CODES, dst, rounding=policy.rounding, overflow=policy.overflow, nan=policy.nan, src=src)
+        assert np.array_equal(result.view(np.uint8), expected), policy
+
+
+@pytest.mark.parametrize(
+    ("src", "dst", "shape"),
+    [
+        ("float16", "float8_e4m3fn", Shape.PLAIN),
+        ("float16", "hifloat8", Shape.DENSE),
+        ("bfloat16", "float8_e4m3fn", Shape.WINDOW),
+        ("bfloat16", "float8_e5m2fnuz", Shape.WINDOW),
+        ("bfloat16", "float4_e2m1fn", Shape.WINDOW),
+        ("bfloat16", "hifloat8", Shape.WINDOW),
+        ("int16", "float8_e5m2", Shape.SIGNED),
+        ("int16", "hifloat8", Shape.SIGNED),
+        ("uint16", "float8_e4m3fn", Shape.UNSIGNED),
+    ],
+)
+@pytest.mark.parametrize("rounding", ["ties_to_even", "ties_to_away"])
+def test_what_is_cut(src, dst, shape, rounding):
+    source, destination = get_format(src), get_format(dst)
+    table = lutcast.table(src, dst, rounding=rounding).view(np.uint8)
+    record = steps(source, destination, table)
+    assert record is not None
+    assert Shape(int(record["shape"])) is shape
+    assert record.dtype is LAYOUT
+    assert not record.flags.writeable
+
+
+def curve(rng, shortest, most=127):
+    """Return values of magnitudes that change at random places, never twice within the shortest run."""
+    lengths = rng.integers(shortest, 3 * shortest, MAGNITUDES // shortest + 1)
+    values = rng.permutation(256)[: min(most, len(lengths))].astype(np.uint8)
+    lengths = lengths[: len(values)]
+    lengths[-1] = MAGNITUDES
+    return np.repeat(values, lengths)[:MAGNITUDES]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_step_function(seed):
+    rng = np.random.default_rng(seed)
+    one, other, short, shorter = curve(rng, 200), curve(rng, 200), curve(rng, 20, 90), curve(rng, 20, 60)
+    dense = np.append(np.arange(30).repeat(18)[:512], curve(rng, 400)[512:]).astype(np.uint8)
+    for src, shape, positive, negative in (
+        ("float16", Shape.PLAIN, one, one),
+        ("float16", Shape.PLAIN, one, one ^ 0x80),
+        ("float16", Shape.PLAIN, one, other),
+        ("float16", Shape.DENSE, dense, dense),
+        ("float16", Shape.DENSE, dense, np.full_like(dense, 7)),
+        ("bfloat16", Shape.WINDOW, short, short ^ 0x80),
+        ("bfloat16", Shape.WINDOW, short, shorter),
+    ):
+        table = np.append(positive, negative)
+        record = steps(get_format(src), get_format("uint8"), table)
+        assert record is not None
+        assert record["shape"] == shape
+        assert np.array_equal(look_up(table, record), table[CODES])
+
+
+def test_what_changes_too_often_stays_a_table():
+    rng = np.random.default_rng(1)
+    table = rng.integers(0, 256, 1 << 16).astype(np.uint8)
+    for src in SOURCES:
+        assert steps(src, get_format("uint8"), table) is None
