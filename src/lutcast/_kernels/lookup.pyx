@@ -38,6 +38,11 @@ ctypedef fused value:
     uint32_t
     uint64_t
 
+ctypedef fused wide_value:
+    uint16_t
+    uint32_t
+    uint64_t
+
 
 cdef void lookup(const code *src, value *dst, Py_ssize_t n, const Params *p) noexcept nogil:
     cdef const value *table = <const value *>p.table
@@ -74,12 +79,10 @@ cdef void odd_lookup(const uint32_t *src, uint8_t *dst, Py_ssize_t n, const Para
 
 # ---------------------------------------------------------------- packed: 4 bits, two to a byte
 
-cdef void lookup_packed(const uint8_t *src, value *dst, Py_ssize_t n, const Params *p) noexcept nogil:
-    cdef const value *table = <const value *>p.table
-    cdef Py_ssize_t i, done = 0
-    if value is not uint8_t:
-        done = vector_lookup(src, dst, n, p.pieces, True, sizeof(value))
-    for i in range(done, n):
+cdef void lookup_packed(const uint8_t *src, wide_value *dst, Py_ssize_t n, const Params *p) noexcept nogil:
+    cdef const wide_value *table = <const wide_value *>p.table
+    cdef Py_ssize_t i
+    for i in range(vector_lookup(src, dst, n, p.pieces, True, sizeof(wide_value)), n):
         dst[i] = table[(src[i >> 1] >> (4 * (i & 1))) & 15]
 
 

@@ -69,7 +69,7 @@ LUTCAST_INLINE __m512i lutcast_place(
 {
     if (shape == LUTCAST_UNSIGNED)
         return code;
-    if (shape == LUTCAST_SIGNED) /* -32768 lands in block 128, which stands for the first one, unused as that is dense */
+    if (shape == LUTCAST_SIGNED) /* -32768 lands in block 128, read as the first, which is dense and so free */
         return _mm512_abs_epi16(code);
     __m512i magnitude = _mm512_and_si512(code, _mm512_set1_epi16(0x7FFF));
     if (shape == LUTCAST_PLAIN || shape == LUTCAST_DENSE)
