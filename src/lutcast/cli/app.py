@@ -11,6 +11,7 @@ import click
 import lutcast
 
 from .convert import convert
+from .explain import explain
 from .formats import formats
 from .golden import golden
 from .table import table
@@ -25,6 +26,7 @@ Examples:
   lutcast convert model.safetensors small.safetensors --to float8_e4m3fn
   lutcast table float16 float8_e5m2 -o golden.csv
   lutcast golden suite ocp -o goldens
+  lutcast explain 1.0625 float32 float8_e4m3fn
   lutcast formats
 """
 
@@ -36,13 +38,14 @@ Examples:
 )
 @click.version_option(lutcast.__version__, prog_name="lutcast")
 def app() -> None:
-    """Exact number-format casts: convert weight files, write and check goldens, list formats."""
+    """Exact number-format casts: convert weight files, write and check goldens, explain formats."""
 
 
 app.add_command(convert)
 app.add_command(verify_weights)
 app.add_command(table)
 app.add_command(golden)
+app.add_command(explain)
 app.add_command(formats)
 
 

@@ -11,6 +11,8 @@ import lutcast
 from lutcast.formats import Format
 from lutcast.golden.values import value_of
 
+from .format_card import render_format
+from .options import FORMAT
 from .render import Column, console, render_table
 
 _COLUMNS: tuple[Column, ...] = (
@@ -30,17 +32,25 @@ _EPILOG = """
 \b
 Examples:
   lutcast formats
+  lutcast formats float8_e4m3fn
   lutcast formats --json
 """
 
 
 @click.command(epilog=_EPILOG)
+@click.argument("name", required=False, type=FORMAT)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def formats(as_json: bool) -> None:
-    """List the number formats.
+def formats(name: Any, as_json: bool) -> None:
+    """List the number formats, or draw the one called NAME.
 
     Fields, range, special values and names in other systems. Of complex formats the fields are those of one part.
     """
+    if name is not None:
+        if as_json:
+            click.echo(json.dumps(describe(name), indent=2, allow_nan=False))
+        else:
+            render_format(name, console())
+        return
     records = [describe(fmt) for fmt in lutcast.formats()]
     if as_json:
         click.echo(json.dumps(records, indent=2, allow_nan=False))

@@ -1,4 +1,4 @@
-"""``lutcast golden``: export, suite, check."""
+"""``lutcast golden``: export, suite, check; verify has a file of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from lutcast import golden as library
 from lutcast.golden.files import KINDS, Options, kind_of, write, write_ascendc
 from lutcast.golden.presets import PRESETS, from_toml
 
-from .options import FORMAT, policy_options
+from .golden_verify import verify_dump
+from .options import FORMAT, layout_options, policy_options
 from .progress import progress_bar
 
 _EXTENSIONS = ", ".join(kind.extension for kind in KINDS.values())
@@ -38,13 +39,8 @@ Examples:
 @click.argument("destination", metavar="DST", type=FORMAT)
 @policy_options
 @click.option("--level", type=click.IntRange(1, 2), default=1, show_default=True, help="2 adds random inputs of SRC.")
-@click.option("--format", "kind", type=click.Choice(list(KINDS)), help="Kind of file; by default FILE's extension.")
+@layout_options
 @click.option("--layout", type=click.Choice(["ascendc"]), help="Write a folder as kernel test projects expect it.")
-@click.option("--endian", type=click.Choice(["little", "big"]), default="little", show_default=True, help="In .bin.")
-@click.option("--packed", is_flag=True, help="Codes below 8 bits share bytes in .bin.")
-@click.option(
-    "--words-per-line", type=click.IntRange(min=1), default=1, show_default=True, help="Codes in a .hex word."
-)
 @click.option("--addresses", is_flag=True, help="Begin each line of .hex with its @ address.")
 @click.option("--name", default="golden", show_default=True, help="Name in .h and .sv files.")
 @click.option("--dry-run", is_flag=True, help="Say how many vectors there are; write nothing.")
@@ -144,3 +140,6 @@ def check(folder: Path) -> int:
         click.echo(problem)
     click.echo(f"{report.files} files, {len(report.problems)} problems")
     return 1 if report.problems else 0
+
+
+golden.add_command(verify_dump)

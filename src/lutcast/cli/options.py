@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 import lutcast
+from lutcast.golden.files import KINDS
 from lutcast.policy import parse_rounding
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ FORMAT = Parsed("format", lutcast.get_format)
 SIZE = Parsed("size", parse_size)
 ROUNDING = Parsed("rounding", parse_rounding)
 
-_POLICY = (
+_ROUNDING = (
     click.option(
         "--rounding",
         type=ROUNDING,
@@ -64,11 +65,23 @@ _POLICY = (
         help="What a value beyond the largest finite one becomes. By default saturate into integers "
         "and floats of 8 bits or fewer, ieee into wider floats.",
     ),
+)
+_NAN = (
     click.option(
         "--nan", type=click.Choice(["keep", "zero"]), default="keep", show_default=True, help="What NaN becomes."
     ),
 )
 
+_LAYOUT = (
+    click.option("--format", "kind", type=click.Choice(list(KINDS)), help="Kind of file; by default its extension."),
+    click.option(
+        "--endian", type=click.Choice(["little", "big"]), default="little", show_default=True, help="In .bin."
+    ),
+    click.option("--packed", is_flag=True, help="Codes below 8 bits share bytes in .bin."),
+    click.option(
+        "--words-per-line", type=click.IntRange(min=1), default=1, show_default=True, help="Codes in a .hex word."
+    ),
+)
 
 _SELECTION = (
     click.option(
@@ -84,9 +97,19 @@ _SELECTION = (
 )
 
 
+def rounding_options(command: Command) -> Command:
+    """Add --rounding and --overflow to a command."""
+    return _with(command, _ROUNDING)
+
+
 def policy_options(command: Command) -> Command:
     """Add --rounding, --overflow and --nan to a command."""
-    return _with(command, _POLICY)
+    return _with(command, (*_ROUNDING, *_NAN))
+
+
+def layout_options(command: Command) -> Command:
+    """Add --format, --endian, --packed and --words-per-line of golden files to a command."""
+    return _with(command, _LAYOUT)
 
 
 def selection_options(command: Command) -> Command:

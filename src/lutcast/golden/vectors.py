@@ -7,7 +7,8 @@ from enum import IntFlag
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, as_array
+from ..casting import cast
 from ..errors import UnsupportedCast
 from ..formats import Format
 from ..losses import Losses
@@ -45,8 +46,9 @@ class Vectors:
     src, dst : Format
     policy : Policy
     level : int
+        0 for inputs that were given.
     inputs, outputs : ndarray of unsigned integers
-        Codes; the inputs ascend and none comes twice.
+        Codes. Unless they were given the inputs ascend, and none comes twice.
     flags : ndarray of uint8
         Bits of `Flags`.
     generator : str or None
@@ -69,12 +71,19 @@ class Vectors:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every code of the source is there."""
-        return len(self.inputs) == 1 << self.src.bits
+        """Whether every code of the source is there, ascending."""
+        return self.level > 0 and len(self.inputs) == 1 << self.src.bits
 
 
 def vectors(
-    src: object, dst: object, *, rounding: object = None, overflow: object = None, nan: object = "keep", level: int = 1
+    src: object,
+    dst: object,
+    *,
+    rounding: object = None,
+    overflow: object = None,
+    nan: object = "keep",
+    level: int = 1,
+    inputs: object = None,
 ) -> Vectors:
     """Return the vectors of a cast.
 
@@ -91,6 +100,8 @@ def vectors(
         As for `lutcast.cast`.
     level : {1, 2}
         2 adds 65,536 random codes of a wider source, by a fixed generator.
+    inputs : array_like, optional
+        Take these instead, in their order: values, or codes in unsigned integers.
 
     Returns
     -------
@@ -111,23 +122,25 @@ def vectors(
     (65536, '0x7e', 0)
     >>> len(vectors("float32", "float8_e4m3fn"))
     1558
+    >>> [hex(code) for code in vectors("float32", "float8_e4m3fn", inputs=[1, 1000]).outputs]
+    ['0x38', '0x7e']
     """
     source, destination = _formats(src, dst)
     policy = resolve(source, destination, rounding, overflow, nan)
-    inputs = _inputs(source, destination, level)
-    outputs = np.empty(len(inputs), f"u{destination.itemsize}")
-    flags = np.empty(len(inputs), np.uint8)
+    codes = _inputs(source, destination, level) if inputs is None else _given(inputs, source)
+    outputs = np.empty(len(codes), f"u{destination.itemsize}")
+    flags = np.empty(len(codes), np.uint8)
     losses = Losses(source, destination, policy)
-    for start in range(0, len(inputs), BLOCK):
+    for start in range(0, len(codes), BLOCK):
         part = slice(start, start + BLOCK)
-        outputs[part], flags[part] = _cast(inputs[part], losses)
-    is_random = level == 2 and not source.is_narrow
+        outputs[part], flags[part] = _cast(codes[part], losses)
+    is_random = level == 2 and not source.is_narrow and inputs is None
     return Vectors(
         source,
         destination,
         policy,
-        level,
-        inputs,
+        level if inputs is None else 0,
+        codes,
         outputs,
         flags,
         generator=GENERATOR if is_random else None,
@@ -162,6 +175,12 @@ def _inputs(src: Format, dst: Format, level: int) -> Array:
         return np.arange(1 << src.bits, dtype=f"u{src.itemsize}")
     inputs = directed_inputs(src, dst)
     return inputs if level == 1 else np.union1d(inputs, random_inputs(src))
+
+
+def _given(inputs: object, src: Format) -> Array:
+    array, fmt = as_array(inputs, src if isinstance(inputs, np.ndarray) else None, "inputs")
+    values = array if fmt is src else cast(array, src)
+    return np.ascontiguousarray(values).reshape(-1).view(f"u{src.itemsize}")
 
 
 def _cast(codes: Array, losses: Losses) -> tuple[Array, Array]:
