@@ -94,10 +94,10 @@ def _picture(e: Explanation) -> list[str]:
 
 
 def number_text(value: Fraction) -> str:
-    """Return a number in decimal: integers whole, others to 17 digits."""
+    """Return a number in decimal: integers whole, others with the fewest digits that name a float64."""
     if value.denominator == 1 and abs(value) < 10**20:
         return str(value.numerator)
     try:
-        return f"{float(value):.17g}"
+        return repr(float(value))
     except OverflowError:
         return "beyond 1e308"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from functools import cache
 
@@ -13,15 +14,17 @@ from ..formats import FLOAT64, Format
 from ..losses import Losses
 from ..names import array_dtype
 from ..policy import Policy, Rounding, overflows
+from .directed import last_step
+from .values import value_of
 from .vectors import BLOCK, Flags, Vectors
 
 
 class Kind(StrEnum):
     """What is special about a vector whose result is wrong; the first that applies."""
 
+    OVERFLOW = "overflow"
     NAN = "NaN"
     ZERO_SIGN = "sign of zero"
-    OVERFLOW = "overflow"
     TIE = "tie"
     SUBNORMAL = "subnormal"
     INEXACT = "inexact"
@@ -83,7 +86,15 @@ def _rank_table(fmt: Format) -> Array:
 def ties(codes: Array, src: Format, dst: Format, policy: Policy) -> Array:
     """Mark the inputs that lie in the middle between two values of a destination."""
     down, up = (_errors(codes, src, dst, policy, r) for r in (Rounding.TOWARD_ZERO, Rounding.AWAY_FROM_ZERO))
-    return np.asarray((down == -up) & (down != 0) & np.isfinite(down))
+    between = (down == -up) & (down != 0) & np.isfinite(down)
+    return np.asarray(between | (np.abs(decode(codes, src)) == first_tie_beyond(dst)))
+
+
+def first_tie_beyond(dst: Format) -> float:
+    """Return the middle between the largest finite value and where the next one would be; NaN for 64-bit formats."""
+    if dst.bits == 64:
+        return math.nan
+    return float(abs(value_of(dst.max_code, dst)) + last_step(dst) / 2)
 
 
 def _errors(codes: Array, src: Format, dst: Format, policy: Policy, rounding: Rounding) -> Array:
@@ -115,9 +126,9 @@ def kinds_of(golden: Vectors, got: Array, where: Array) -> list[Kind]:
     smallest = np.ldexp(1.0, dst.min_exponent) if dst.kind == "float" else 0.0
     with np.errstate(invalid="ignore"):
         tests = (
+            (Kind.OVERFLOW, (flags & Flags.OVERFLOW != 0) | np.isinf(before) | np.isinf(right)),
             (Kind.NAN, np.isnan(before) | np.isnan(right)),
             (Kind.ZERO_SIGN, (right == 0) & (wrong == 0)),
-            (Kind.OVERFLOW, (flags & Flags.OVERFLOW != 0) | np.isinf(before) | np.isinf(right)),
             (Kind.TIE, ties(inputs, src, dst, golden.policy)),
             (Kind.SUBNORMAL, _are_subnormal(inputs, src) | ((before != 0) & (np.abs(before) < smallest))),
             (Kind.INEXACT, flags & Flags.INEXACT != 0),

@@ -32,8 +32,8 @@ def directed_inputs(src: Format, dst: Format) -> Array:
 def _magnitudes(dst: Format) -> list[Fraction]:
     """Return magnitudes of values, the midpoints between them, and what lies just beyond the last."""
     values = sorted({Fraction(0), *(_every_value(dst) if dst.bits <= 16 else _some_values(dst))})
-    last_step = _last_step(dst)
-    values += [values[-1] + last_step, values[-1] + 2 * last_step]
+    step = last_step(dst)
+    values += [values[-1] + step, values[-1] + 2 * step]
     return [*values, *((a + b) / 2 for a, b in pairwise(values))]
 
 
@@ -62,7 +62,8 @@ def _some_values(dst: Format) -> Iterator[Fraction]:
         exponent += 1
 
 
-def _last_step(dst: Format) -> Fraction:
+def last_step(dst: Format) -> Fraction:
+    """Return how far above the largest finite value the next one would be."""
     if dst.kind != "float":
         return Fraction(1)
     largest = exact.decode(dst.max_code, dst)

@@ -20,6 +20,8 @@ from ..formats import ALL, BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, Fo
 from ..names import array_dtype
 from ..policy import Overflow, Policy, Rounding, overflows, resolve
 from .comparison import decode, ties
+from .directed import last_step
+from .values import value_of
 from .vectors import Flags, Vectors
 
 Results = Iterator[tuple[str, Array]]
@@ -288,8 +290,7 @@ def overflow_borders(s: Setting) -> Results:
     """The overflow threshold taken a step too early or too late."""
     if s.dst.kind != "float" or s.policy.overflow is not Overflow.IEEE:
         return
-    largest = float(decode(np.array([s.dst.max_code], s.expected.dtype), s.dst)[0])
-    step = largest - float(decode(np.array([s.dst.max_code - 1], s.expected.dtype), s.dst)[0])
+    largest, step = float(value_of(s.dst.max_code, s.dst)), float(last_step(s.dst))
     magnitude, finite = np.abs(s.before), np.isfinite(s.before)
     beyond = s.signed(s.dst.infinity_code if s.dst.infinity_code is not None else s.dst.nan_code or s.dst.max_code)
     is_early = finite & (magnitude > largest)
