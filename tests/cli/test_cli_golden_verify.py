@@ -1,7 +1,9 @@
 """``lutcast golden verify``, ``lutcast explain`` and ``lutcast formats NAME``."""
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import lutcast
 from lutcast.golden import vectors
 
+PAGE = Path(__file__).parents[2] / "docs" / "golden.md"
 PAIR = ("--src", "float64", "--dst", "float8_e4m3fn", "--overflow", "ieee")
 
 
@@ -134,3 +137,17 @@ def test_every_format_has_a_card(run, name):
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith(f"{name}: ")
     assert json.loads(run("formats", name, "--json").out)["name"] == name
+
+
+def test_what_the_documentation_shows(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    golden = vectors("float32", "float8_e4m3fn", overflow="ieee")
+    with np.errstate(over="ignore", invalid="ignore"):
+        got = golden.inputs.view(np.float32).astype(np.float16).astype(ml_dtypes.float8_e4m3fn)
+    got.tofile("dump.bin")
+    blocks = re.findall(r"^```console\n\$ lutcast (.*?)\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    for command, expected in blocks:
+        lines = [line.rstrip() for line in run(*command.split()).out.splitlines()]
+        shown = expected.removesuffix("...\n").splitlines()
+        assert lines[: len(shown)] == shown
