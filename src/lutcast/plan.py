@@ -6,7 +6,7 @@ Every chain rounds once, because every link but one is exact:
   integers or float64 are widened: that is faster than any table.)
 - A 16-bit source to a destination of 16 bits or fewer is one look-up too. To a wider one it is
   first decoded to float32, which holds every float16, bfloat16 and 16-bit integer; only the next
-  link rounds. Where the processor converts faster than a table can be read, narrow destinations
+  link rounds. (AVX-512 does both in one loop to bfloat16 and float64.) Where the processor converts faster than a table can be read, narrow destinations
   are reached so as well.
 - A wide source to a float of 8 bits or fewer is rounded to odd at bfloat16 and looked up in the
   bfloat16 table of the same policy. bfloat16 has float32's range and at least two bits more than
@@ -123,6 +123,10 @@ def _chain(src: Format, dst: Format, policy: Policy) -> list[Link]:
 def _from_16_bits(src: Format, dst: Format, policy: Policy) -> list[Link]:
     if dst is FLOAT32:
         return [_decode(src, policy)]
+    if dst is BFLOAT16 and f"{src.name}_to_bfloat16" in LOOPS:
+        return _to_narrow_float(src, dst, policy)
+    if dst is FLOAT64 and f"{src.name}_to_float64" in LOOPS and (policy.overflow, policy.nan) == ("ieee", "keep"):
+        return [Link(f"{src.name}_to_float64", NOTHING | {"direction": 0})]
     if src is BFLOAT16 and dst.kind == "int" and USES_F16C and _fast_integer_loop(src, dst, policy):
         return _to_integer(src, dst, policy)
     if dst.is_narrow and not _converts(dst, policy):

@@ -9,6 +9,7 @@ the control word set for them.
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t,
 )
+from libc.string cimport memcpy, memset
 
 from lutcast._kernels.loop cimport Params
 from lutcast._kernels.rounding cimport narrow_float, rounded_shift, word
@@ -27,6 +28,9 @@ cdef extern from "convert.h" nogil:
     const int FLOAT32 "LUTCAST_FLOAT32"
     const int FLOAT64 "LUTCAST_FLOAT64"
     const int INT32 "LUTCAST_INT32"
+    const int FLOAT16 "LUTCAST_FLOAT16"
+    const int INT16 "LUTCAST_INT16"
+    const int UINT16 "LUTCAST_UINT16"
     Py_ssize_t vector_to_float16 "lutcast_vector_to_float16"(
         const void *src, uint16_t *dst, Py_ssize_t n, int source)
     Py_ssize_t vector_to_bfloat16 "lutcast_vector_to_bfloat16"(
@@ -34,6 +38,11 @@ cdef extern from "convert.h" nogil:
         uint32_t positive, uint32_t negative, uint32_t tie_even, uint32_t odd, uint32_t saturate, uint32_t nan_keep)
     Py_ssize_t vector_float32_to_float64 "lutcast_vector_float32_to_float64"(
         const uint32_t *src, uint64_t *dst, Py_ssize_t n)
+    Py_ssize_t vector_16_to_float64 "lutcast_vector_16_to_float64"(
+        const uint16_t *src, uint64_t *dst, Py_ssize_t n, int is_bfloat16)
+
+cdef enum:
+    TAIL = 32  # elements that every vector loop does at once
 
 ctypedef fused float_word:
     uint32_t
@@ -138,6 +147,53 @@ cdef void wide_to_float16(const wide *src, uint16_t *dst, Py_ssize_t n, const Pa
     else:
         done = halves(src, dst, n, INT32, params)
         integer_to_float[int32_t, uint16_t](src + done, dst + done, n - done, params)
+
+
+cdef inline void narrow_to_bfloat16(
+    const uint16_t *src, uint16_t *dst, Py_ssize_t n, int source, const Params *params,
+) noexcept nogil:
+    """From a format of 16 bits, by the vector unit alone: the rest of a range goes through a padded copy."""
+    cdef uint16_t padded[TAIL]
+    cdef Py_ssize_t done = cut_words(src, dst, n, source, params)
+    if done < n:
+        memset(padded, 0, sizeof(padded))
+        memcpy(padded, src + done, (n - done) * sizeof(uint16_t))
+        cut_words(padded, padded, TAIL, source, params)
+        memcpy(dst + done, padded, (n - done) * sizeof(uint16_t))
+
+
+cdef void float16_to_bfloat16(const uint16_t *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    narrow_to_bfloat16(src, dst, n, FLOAT16, params)
+
+
+cdef void int16_to_bfloat16(const uint16_t *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    narrow_to_bfloat16(src, dst, n, INT16, params)
+
+
+cdef void uint16_to_bfloat16(const uint16_t *src, uint16_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    narrow_to_bfloat16(src, dst, n, UINT16, params)
+
+
+cdef inline void narrow_to_float64(const uint16_t *src, uint64_t *dst, Py_ssize_t n, bint is_bfloat16) noexcept nogil:
+    """From float16 or bfloat16, by the vector unit alone, infinity and NaN kept."""
+    cdef uint16_t padded[TAIL]
+    cdef uint64_t results[TAIL]
+    cdef unsigned int saved = fpu_enter(0)
+    cdef Py_ssize_t done = vector_16_to_float64(src, dst, n, is_bfloat16)
+    if done < n:
+        memset(padded, 0, sizeof(padded))
+        memcpy(padded, src + done, (n - done) * sizeof(uint16_t))
+        vector_16_to_float64(padded, results, TAIL, is_bfloat16)
+        memcpy(dst + done, results, (n - done) * sizeof(uint64_t))
+    fpu_leave(saved)
+
+
+cdef void float16_to_float64(const uint16_t *src, uint64_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    narrow_to_float64(src, dst, n, False)
+
+
+cdef void bfloat16_to_float64(const uint16_t *src, uint64_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
+    narrow_to_float64(src, dst, n, True)
 
 
 cdef void bfloat16_to_float32(const uint16_t *src, uint32_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
@@ -393,6 +449,14 @@ LOOPS = {
     "integral_32": <uintptr_t>&round_to_integral[uint32_t],
     "integral_64": <uintptr_t>&round_to_integral[uint64_t],
 }
+if HAS_AVX512:
+    LOOPS |= {
+        "float16_to_bfloat16": <uintptr_t>&float16_to_bfloat16,
+        "int16_to_bfloat16": <uintptr_t>&int16_to_bfloat16,
+        "uint16_to_bfloat16": <uintptr_t>&uint16_to_bfloat16,
+        "float16_to_float64": <uintptr_t>&float16_to_float64,
+        "bfloat16_to_float64": <uintptr_t>&bfloat16_to_float64,
+    }
 
 # Whether float64 and int32 reach 16-bit floats faster in one loop than by way of float32, rounded to odd.
 USES_AVX512 = bool(HAS_AVX512)

@@ -25,8 +25,8 @@
 #define LUTCAST_HAS_F16C 0
 #endif
 
-/* Sources that are rounded to odd at float32 on their way. */
-enum { LUTCAST_FLOAT32, LUTCAST_FLOAT64, LUTCAST_INT32 };
+/* Sources that become float32 on their way, rounded to odd where they do not fit. */
+enum { LUTCAST_FLOAT32, LUTCAST_FLOAT64, LUTCAST_INT32, LUTCAST_FLOAT16, LUTCAST_INT16, LUTCAST_UINT16 };
 
 #if LUTCAST_HAS_AVX512
 /* Which halves of two vectors of 32-bit words are the lower ones, and bytes of 16-bit words. */
@@ -35,6 +35,12 @@ static inline __m512i lutcast_even_halves(void)
     return _mm512_set_epi16(
         62, 60, 58, 56, 54, 52, 50, 48, 46, 44, 42, 40, 38, 36, 34, 32,
         30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+}
+
+/* Which halves are the upper ones. */
+static inline __m512i lutcast_odd_halves(void)
+{
+    return _mm512_add_epi16(lutcast_even_halves(), _mm512_set1_epi16(1));
 }
 
 static inline __m512i lutcast_even_bytes(void)
@@ -60,6 +66,13 @@ LUTCAST_INLINE __m512i lutcast_load_odd(const void *src, Py_ssize_t at, const in
     if (source == LUTCAST_FLOAT64) {
         const double *from = (const double *)src + at;
         return _mm512_inserti64x4(_mm512_castsi256_si512(lutcast_odd_double(from)), lutcast_odd_double(from + 8), 1);
+    }
+    if (source == LUTCAST_FLOAT16 || source == LUTCAST_INT16 || source == LUTCAST_UINT16) {
+        __m256i from = _mm256_loadu_si256((const __m256i *)((const uint16_t *)src + at));
+        if (source == LUTCAST_FLOAT16)
+            return _mm512_castps_si512(_mm512_cvtph_ps(from));
+        return _mm512_castps_si512(_mm512_cvtepi32_ps(
+            source == LUTCAST_INT16 ? _mm512_cvtepi16_epi32(from) : _mm512_cvtepu16_epi32(from)));
     }
     __m512i x = _mm512_loadu_si512((const uint32_t *)src + at);
     if (source == LUTCAST_INT32) {
@@ -144,34 +157,37 @@ typedef struct {
 } lutcast_cut;
 
 #if LUTCAST_HAS_AVX512
-/* Round 16 words; overflow by carry is infinity, as IEEE 754 has it. `plain`: nearest, NaN kept. */
+/* Round 16 words to their upper halves; overflow by carry is infinity, as IEEE 754 has it. `plain`: nearest, NaN
+ * kept. Integers are no NaN. */
 LUTCAST_INLINE __m512i lutcast_cut_words(
-    __m512i x, const lutcast_cut *cut, const int plain)
+    __m512i x, const lutcast_cut *cut, const int plain, const int source)
 {
-    __mmask16 is_nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
+    const int is_integer = source == LUTCAST_INT32 || source == LUTCAST_INT16 || source == LUTCAST_UINT16;
     __m512i top = _mm512_srli_epi32(x, 16);
     __m512i bias = _mm512_set1_epi32((int)cut->positive);
     if (!plain)
         bias = _mm512_mask_mov_epi32(bias, _mm512_movepi32_mask(x), _mm512_set1_epi32((int)cut->negative));
     __m512i sum = _mm512_add_epi32(x, bias);
     sum = _mm512_add_epi32(sum, _mm512_and_si512(top, _mm512_set1_epi32((int)cut->tie_even)));
-    sum = _mm512_srli_epi32(sum, 16);
     if (!plain) {
         __mmask16 is_lost = _mm512_test_epi32_mask(x, _mm512_set1_epi32(0xFFFF));
-        sum = _mm512_mask_or_epi32(sum, is_lost, sum, _mm512_set1_epi32((int)cut->odd));
+        sum = _mm512_mask_or_epi32(sum, is_lost, sum, _mm512_set1_epi32((int)(cut->odd << 16)));
     }
-    sum = _mm512_mask_or_epi32(sum, is_nan, top, _mm512_set1_epi32(0x40));
+    if (is_integer)
+        return sum;
+    __mmask16 is_nan = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_UNORD_Q);
+    sum = _mm512_mask_or_epi32(sum, is_nan, x, _mm512_set1_epi32(0x400000));
     return plain ? sum : _mm512_mask_and_epi32(sum, is_nan, sum, _mm512_set1_epi32((int)cut->nan_keep));
 }
 
 LUTCAST_INLINE Py_ssize_t lutcast_cut_all(
     const void *src, uint16_t *dst, Py_ssize_t n, const lutcast_cut *cut, const int plain, const int source)
 {
-    const __m512i words = lutcast_even_halves();
+    const __m512i words = lutcast_odd_halves();
     Py_ssize_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        __m512i a = lutcast_cut_words(lutcast_load_odd(src, i, source), cut, plain);
-        __m512i b = lutcast_cut_words(lutcast_load_odd(src, i + 16, source), cut, plain);
+        __m512i a = lutcast_cut_words(lutcast_load_odd(src, i, source), cut, plain, source);
+        __m512i b = lutcast_cut_words(lutcast_load_odd(src, i + 16, source), cut, plain, source);
         __m512i result = _mm512_permutex2var_epi16(a, words, b);
         if (!plain) {
             __m512i magnitude = _mm512_and_si512(result, _mm512_set1_epi16(0x7FFF));
@@ -184,7 +200,10 @@ LUTCAST_INLINE Py_ssize_t lutcast_cut_all(
 }
 #endif
 
-/* `source`: LUTCAST_FLOAT32, LUTCAST_FLOAT64 or LUTCAST_INT32. */
+#define LUTCAST_CUT(source)                                                                      \
+    case source:                                                                                 \
+        return plain ? lutcast_cut_all(src, dst, n, &cut, 1, source) : lutcast_cut_all(src, dst, n, &cut, 0, source);
+
 static inline Py_ssize_t lutcast_vector_to_bfloat16(
     const void *src, uint16_t *dst, Py_ssize_t n, const int source,
     uint32_t positive, uint32_t negative, uint32_t tie_even, uint32_t odd, uint32_t saturate, uint32_t nan_keep)
@@ -193,16 +212,15 @@ static inline Py_ssize_t lutcast_vector_to_bfloat16(
     const lutcast_cut cut = {positive, negative, tie_even, odd, saturate, nan_keep};
     const int plain = positive == negative && !odd && !saturate && nan_keep;
     switch (source) {
-    case LUTCAST_FLOAT32:
-        return plain ? lutcast_cut_all(src, dst, n, &cut, 1, LUTCAST_FLOAT32) : lutcast_cut_all(src, dst, n, &cut, 0, LUTCAST_FLOAT32);
-    case LUTCAST_FLOAT64:
-        return plain ? lutcast_cut_all(src, dst, n, &cut, 1, LUTCAST_FLOAT64) : lutcast_cut_all(src, dst, n, &cut, 0, LUTCAST_FLOAT64);
-    default:
-        return plain ? lutcast_cut_all(src, dst, n, &cut, 1, LUTCAST_INT32) : lutcast_cut_all(src, dst, n, &cut, 0, LUTCAST_INT32);
+    LUTCAST_CUT(LUTCAST_FLOAT32)
+    LUTCAST_CUT(LUTCAST_FLOAT64)
+    LUTCAST_CUT(LUTCAST_INT32)
+    LUTCAST_CUT(LUTCAST_FLOAT16)
+    LUTCAST_CUT(LUTCAST_INT16)
+    LUTCAST_CUT(LUTCAST_UINT16)
     }
-#else
-    return 0;
 #endif
+    return 0;
 }
 
 /* ------------------------------------------------------------------ integers */
@@ -372,6 +390,21 @@ static inline Py_ssize_t lutcast_vector_float32_to_float64(const uint32_t *src, 
 #if LUTCAST_HAS_AVX512
     for (; i + 8 <= n; i += 8)
         _mm512_storeu_pd(dst + i, _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(src + i))));
+#endif
+    return i;
+}
+
+/* The same from float16 or bfloat16; a NaN becomes quiet. */
+static inline Py_ssize_t lutcast_vector_16_to_float64(
+    const uint16_t *src, uint64_t *dst, Py_ssize_t n, const int is_bfloat16)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    for (; i + 8 <= n; i += 8) {
+        __m128i from = _mm_loadu_si128((const __m128i *)(src + i));
+        __m256 x = is_bfloat16 ? _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(from), 16)) : _mm256_cvtph_ps(from);
+        _mm512_storeu_pd(dst + i, _mm512_cvtps_pd(x));
+    }
 #endif
     return i;
 }
