@@ -6,8 +6,8 @@ Every chain rounds once, because every link but one is exact:
   integers or float64 are widened: that is faster than any table.)
 - A 16-bit source to a destination of 16 bits or fewer is one look-up too. To a wider one it is
   first decoded to float32, which holds every float16, bfloat16 and 16-bit integer; only the next
-  link rounds. (AVX-512 does both in one loop to bfloat16 and float64.) Where the processor converts faster than a table can be read, narrow destinations
-  are reached so as well.
+  link rounds. Where the processor converts faster than a table can be read, narrow destinations
+  are reached so as well; AVX-512 does both steps in one loop to bfloat16 and float64.
 - A wide source to a float of 8 bits or fewer is rounded to odd at bfloat16 and looked up in the
   bfloat16 table of the same policy. bfloat16 has float32's range and at least two bits more than
   the destination, so the odd last bit keeps the value on its side of every destination value and
