@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from .errors import UnsupportedCast
 from .formats import Format
 from .names import array_dtype, get_format
 from .policy import Policy, resolve
+
+if TYPE_CHECKING:
+    from .losses import Marks
 
 BLOCK = 1 << 13  # elements; larger temporaries go back to the system after every block
 COUNTS = ("elements", "inexact", "saturated", "overflowed", "flushed_to_zero", "nan_in", "nan_out")
@@ -110,7 +114,10 @@ class Auditor:
         # Codes become the values that they stand for.
         piece = piece.view(array_dtype(self._src).newbyteorder(piece.dtype.byteorder))
         for block in _blocks(piece):
-            self._losses.add(_parts(block, self._src, self._dst))
+            self._count(self._losses.marks(_parts(block, self._src, self._dst)))
+
+    def _count(self, marks: Marks) -> None:
+        self._losses.add(marks)
 
     def result(self) -> Audit:
         """Return the audit of all pieces so far."""

@@ -51,12 +51,11 @@ class Losses:
         rounding = Rounding.TIES_TO_AWAY if self.is_hybrid else self.policy.rounding
         self.first_overflow = [_first_overflow(self.dst, rounding, negative) for negative in (False, True)]
 
-    def add(self, x: Array) -> None:
-        """Audit one block."""
-        marks = self.marks(x)
+    def add(self, marks: Marks) -> None:
+        """Count what happened to one block."""
         before, after = marks.before, marks.after
         counts = self.counts
-        counts["elements"] += x.size
+        counts["elements"] += before.size
         counts["inexact"] += _count(marks.inexact)
         counts["saturated"] += _count(marks.saturated)
         counts["overflowed"] += _count(marks.beyond & ~marks.saturated)
@@ -67,8 +66,8 @@ class Losses:
         if measured.any():
             lost = np.abs(marks.error[measured])
             self.max_abs_error = max(self.max_abs_error, float(lost.max()))
-            self.signal += _power(before[measured])
-            self.noise += _power(lost)
+            self.signal += power(before[measured])
+            self.noise += power(lost)
 
     def marks(self, x: Array) -> Marks:
         """Cast one block and say of each element what happened to it."""
@@ -128,7 +127,7 @@ def _halves(x: Array, value: Array) -> tuple[Array, Array | float]:
     return (x - low).astype(np.float64), low.astype(np.float64)
 
 
-def _power(values: Array) -> Fraction:
+def power(values: Array) -> Fraction:
     """Sum squares, scaled so that none overflows or underflows."""
     largest = float(np.abs(values).max())
     exponent = math.frexp(largest)[1]

@@ -16,7 +16,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 from lutcast import weights
 
 from .executors import dask_executor
-from .options import FORMAT, SIZE, policy_options, selection_options
+from .options import FORMAT, SIZE, policy_options, scaling_options, selection_options
 from .recipe import recipe_option
 from .render import console, printable, render_report
 from .termination import terminable
@@ -28,12 +28,14 @@ Examples:
   lutcast convert model.safetensors small.safetensors --to bfloat16 --exclude '*norm*'
   lutcast convert model.safetensors x.safetensors --to F8_E5M2 --dry-run --json
   lutcast convert model/ model-bf16/ --to bfloat16 --keep norms --max-shard-size 5GB
+  lutcast convert model/ model-fp8/ --to float8_e4m3fn --scale channel
+  lutcast convert deepseek/ deepseek-bf16/ --to bfloat16 --unscale
   lutcast convert model.onnx small.onnx --to float16
   lutcast convert weights.npz codes.npz --to hifloat8 --rounding ties_to_away
 """
 
 _SUFFIX = ".safetensors"
-_OF_CHECKPOINTS = ("keep", "resume", "max_shard_size", "audit", "dask")
+_OF_CHECKPOINTS = ("keep", "scale", "layout", "scale_max", "unscale", "resume", "max_shard_size", "audit", "dask")
 
 
 @click.command(epilog=_EPILOG)
@@ -42,6 +44,7 @@ _OF_CHECKPOINTS = ("keep", "resume", "max_shard_size", "audit", "dask")
 @click.option("--to", metavar="FORMAT", type=FORMAT, required=True, help="Format of the result; see 'lutcast formats'.")
 @policy_options
 @selection_options
+@scaling_options
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads of each cast.")
 @click.option("--overwrite", is_flag=True, help="Replace DST if it is there.")
 @click.option("--resume", is_flag=True, help="Go on where a conversion with the same options was stopped.")

@@ -12,6 +12,8 @@ import click
 import lutcast
 from lutcast.golden.files import KINDS
 from lutcast.policy import parse_rounding
+from lutcast.weights.checkpoint.layouts import LAYOUTS
+from lutcast.weights.checkpoint.options import DEFAULT_LAYOUT
 
 if TYPE_CHECKING:
     _ParamType = click.ParamType[Any]
@@ -97,6 +99,18 @@ _SELECTION = (
 )
 
 
+_SCALING = (
+    click.option(
+        "--scale",
+        metavar="tensor|channel|block:RxC",
+        help="Divide weights by scales, of each matrix, output channel or block, as in block:128x128.",
+    ),
+    click.option("--layout", type=click.Choice(list(LAYOUTS)), default=DEFAULT_LAYOUT, help="How scales are stored."),
+    click.option("--scale-max", type=float, help="What the largest weight becomes; by default FORMAT's largest."),
+    click.option("--unscale", is_flag=True, help="Multiply scaled weights by their scales, and leave these out."),
+)
+
+
 def rounding_options(command: Command) -> Command:
     """Add --rounding and --overflow to a command."""
     return _with(command, _ROUNDING)
@@ -115,6 +129,11 @@ def layout_options(command: Command) -> Command:
 def selection_options(command: Command) -> Command:
     """Add --include, --exclude and --keep to a command."""
     return _with(command, _SELECTION)
+
+
+def scaling_options(command: Command) -> Command:
+    """Add --scale, --layout, --scale-max and --unscale to a command."""
+    return _with(command, _SCALING)
 
 
 def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:

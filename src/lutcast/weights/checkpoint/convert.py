@@ -14,7 +14,7 @@ from ..errors import WeightsError
 from ..report import Report
 from .finish import finish
 from .journal import has_journal, open_journal, remove_journal
-from .options import make_options
+from .options import DEFAULT_LAYOUT, make_options
 from .plan import Plan, make_plan
 from .preflight import check_paths, check_space, free_bytes
 from .resume import begin, finished_file, finished_files, remove_old
@@ -36,6 +36,10 @@ def convert_checkpoint(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     keep: Sequence[str] = (),
+    scale: str | None = None,
+    layout: str = DEFAULT_LAYOUT,
+    scale_max: float | None = None,
+    unscale: bool = False,
     threads: int = 1,
     audit: bool = True,
     dry_run: bool = False,
@@ -68,6 +72,19 @@ def convert_checkpoint(
         the words ``norms``, ``embeddings``, ``routers``, ``heads`` and ``biases``. Scales, zero
         points and tensors that are not real floats are converted only where a pattern of
         `include` without wildcards after its last dot names them.
+    scale : {"tensor", "channel", "block:ROWSxCOLUMNS"}, optional
+        Divide matrices of weights by scales, one for each matrix, output channel or block, so that
+        the largest magnitude becomes the largest finite value of the float8 format `to`; scales
+        are stored as float32 beside the weights. Without `keep`, norms, embeddings, routers and
+        heads are copied.
+    layout : {"compressed-tensors", "deepseek"}
+        How scales are named and what ``config.json`` says of them.
+    scale_max : float, optional
+        What the largest magnitude becomes instead; some engines use 224 for float8_e4m3fnuz.
+    unscale : bool
+        Multiply scaled weights by their scales and leave those out. Without it they are copied; but
+        from float8_e4m3fn to float8_e4m3fnuz, and back, scaled weights keep their bits and their
+        scales double, or halve.
     threads : int
         Threads of each cast.
     audit : bool
@@ -119,7 +136,7 @@ def convert_checkpoint(
     >>> [tensor.destination for tensor in report.tensors]
     ['bfloat16', 'float32']
     """
-    options = make_options(to, rounding, overflow, nan, include, exclude, keep)
+    options = make_options(to, rounding, overflow, nan, include, exclude, keep, scale, layout, scale_max, unscale)
     plan = make_plan(
         read_checkpoint(Path(source)),
         Path(destination),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ..atomic import replacing
 from ..report import FileReport
+from .layouts import CONFIG
 from .plan import Plan
 from .sums import NAME as SUMS
 from .sums import format_sums
@@ -20,7 +21,10 @@ def finish(plan: Plan, shards: Iterable[FileReport]) -> None:
     """Write what makes a folder of shards a checkpoint; the checksums come last."""
     written = list(shards)
     for path in plan.checkpoint.others:
-        written.append(_copy(plan.checkpoint.path / path, plan.destination, path))
+        if path == Path(CONFIG) and plan.config is not None:
+            written.append(_write(plan.destination / path, [plan.config]))
+        else:
+            written.append(_copy(plan.checkpoint.path / path, plan.destination, path))
     if plan.index_name:
         written.append(_write(plan.destination / plan.index_name, [_index(plan)]))
     _write(plan.destination / SUMS, [format_sums(written)])

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lutcast.audit import Audit
-
 from ..atomic import sync_folder
 from ..errors import WeightsError
+from ..measures import Measures
 from ..report import FileReport, TensorReport
 from .shard_job import ShardResult
 
@@ -93,7 +92,7 @@ def remove_journal(folder: Path) -> None:
 
 def _result(line: Mapping[str, Any]) -> ShardResult:
     tensors = (
-        TensorReport(**{**t, "shape": tuple(t["shape"]), "audit": Audit(**t["audit"]) if t["audit"] else None})
+        TensorReport(**{**t, "shape": tuple(t["shape"]), "audit": Measures(**t["audit"]) if t["audit"] else None})
         for t in line["tensors"]
     )
     return ShardResult(FileReport(**line["file"]), tuple(tensors))

@@ -1,4 +1,4 @@
-"""From a tensor of the source to the tensors that it becomes."""
+"""A tensor of the destination: copied, or cast."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lutcast
-from lutcast.audit import Auditor
 from lutcast.formats import Format
 from lutcast.policy import resolve
 
+from ..measures import Measurer
 from ..report import TensorReport, stored_as
 from ..safetensors_header import make_entry
 from ..steps import PolicyArguments
@@ -48,28 +48,33 @@ class Output:
         """Whether safetensors has a name for the format."""
         return self.entry.format is self.format
 
-    def auditor(self) -> Auditor | None:
+    @property
+    def source_bytes(self) -> int:
+        """Bytes of the source that are done with this tensor."""
+        return self.stored.entry.nbytes
+
+    def measurer(self) -> Measurer | None:
         """Return what measures the loss, None where nothing is cast."""
         if self.policy is None:
             return None
-        return Auditor(self.stored.format, self.format, resolve(self.stored.format, self.format, **self.policy))
+        return Measurer(self.stored.format, self.format, resolve(self.stored.format, self.format, **self.policy))
 
-    def measure(self) -> Auditor | None:
-        """Audit the tensor without casting it."""
-        auditor = self.auditor()
-        if auditor is not None:
+    def measure(self) -> Measurer | None:
+        """Measure the loss without writing anything."""
+        measurer = self.measurer()
+        if measurer is not None:
             for piece in self.stored.elements():
-                auditor.add(piece)
-        return auditor
+                measurer.add(piece)
+        return measurer
 
-    def pieces(self, threads: int, auditor: Auditor | None = None) -> Iterator[NDArray[Any]]:
+    def pieces(self, threads: int, measurer: Measurer | None = None) -> Iterator[NDArray[Any]]:
         """Yield what the file holds, a piece at a time."""
         if self.policy is None:
             yield from self.stored.pieces()
             return
         for piece in self.stored.elements():
-            if auditor is not None:
-                auditor.add(piece)
+            if measurer is not None:
+                measurer.add(piece)
             cast = lutcast.cast(
                 piece,
                 self.format.name,
@@ -80,7 +85,7 @@ class Output:
             )
             yield cast.view(self.entry.dtype)
 
-    def report(self, auditor: Auditor | None) -> TensorReport:
+    def report(self, measurer: Measurer | None) -> TensorReport:
         """Say what happened to the tensor."""
         return TensorReport(
             name=self.entry.name,
@@ -88,14 +93,19 @@ class Output:
             source=self.stored.format.name,
             destination=self.format.name,
             stored_as=stored_as(self.entry, self.format),
-            bytes_before=self.stored.entry.nbytes,
+            bytes_before=self.source_bytes,
             bytes_after=self.entry.nbytes,
-            audit=auditor.result() if auditor else None,
+            audit=measurer.result() if measurer else None,
         )
 
 
-def plan_outputs(stored: Stored, options: Options, is_converted: bool) -> tuple[Output, ...]:
-    """Return what a tensor becomes: itself, or its cast; later also a cast and its scales.
+def copied(stored: Stored) -> Output:
+    """Return a tensor as it is."""
+    return Output(stored, stored.entry, stored.format, None)
+
+
+def cast_to(stored: Stored, options: Options) -> Output:
+    """Return the cast of a tensor.
 
     Raises
     ------
@@ -104,12 +114,10 @@ def plan_outputs(stored: Stored, options: Options, is_converted: bool) -> tuple[
     lutcast.UnsupportedCast, ValueError
         There is no such cast.
     """
-    if not is_converted:
-        return (Output(stored, stored.entry, stored.format, None),)
     target = options.target
     lutcast.caster(stored.format.name, target.name, **options.policy)
     entry = entry_of(stored.entry.name, stored.entry.shape, target)
-    return (Output(stored, entry, target, options.policy),)
+    return Output(stored, entry, target, options.policy)
 
 
 def entry_of(name: str, shape: tuple[int, ...], fmt: Format) -> Entry:

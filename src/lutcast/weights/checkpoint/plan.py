@@ -13,8 +13,8 @@ from typing import Any
 import lutcast
 
 from ..errors import WeightsError
+from .actions import DROP, Action, decide, make_outputs, new_config
 from .options import Options
-from .outputs import plan_outputs
 from .selection import reason_to_keep, unmatched
 from .shard_file import ShardFile
 from .shard_job import OWN_KEYS, Part, ShardJob, ShardPlan, own_metadata, plan_shard
@@ -41,6 +41,8 @@ class Plan:
     index_name : str or None
         Name of the index, where there is to be one.
     notes : tuple of str
+    config : bytes or None
+        The text of ``config.json`` where it is not the one of the source.
     """
 
     checkpoint: Checkpoint
@@ -52,6 +54,7 @@ class Plan:
     shards: tuple[ShardPlan, ...]
     index_name: str | None
     notes: tuple[str, ...]
+    config: bytes | None = None
 
     @property
     def file_sizes(self) -> dict[str, int]:
@@ -99,11 +102,12 @@ def make_plan(
         raise WeightsError(f"max_shard_size: {max_shard_size} given; {problem}")
     tensors = {name: stored for shard in checkpoint.shards for name, stored in shard.tensors.items()}
     reasons = keep_ties(tensors, {name: reason_to_keep(name, t.format, options) for name, t in tensors.items()})
+    actions, reasons, scaling_notes = decide(checkpoint, reasons, options)
     source = checkpoint.identity()
     own = own_metadata(options, source, lutcast.__version__)
     jobs, shards = [], []
     try:
-        for name, parts in _layout(checkpoint, destination, options, reasons, is_folder, max_shard_size):
+        for name, parts in _layout(checkpoint, destination, options, actions, is_folder, max_shard_size):
             sources = {part.source for part in parts}
             metadata = joined_metadata(s for s in checkpoint.shards if str(s.path.absolute()) in sources)
             path = str((destination / name if is_folder else destination).absolute())
@@ -114,7 +118,7 @@ def make_plan(
     has_index = is_folder and (len(jobs) > 1 or (checkpoint.index is not None and max_shard_size is None))
     counts = Counter(reason for reason in reasons.values() if reason)
     notes = [f"{count} tensors copied: {reason}" for reason, count in counts.items()]
-    notes += unmatched(tensors, options)
+    notes += [*scaling_notes, *unmatched(tensors, options)]
     notes += [f"{path} not copied: weights that are no part of the checkpoint" for path in checkpoint.skipped]
     return Plan(
         checkpoint,
@@ -126,6 +130,7 @@ def make_plan(
         tuple(shards),
         checkpoint.base + INDEX_SUFFIX if has_index else None,
         tuple(notes),
+        new_config(checkpoint, actions, options) if is_folder else None,
     )
 
 
@@ -133,14 +138,15 @@ def _layout(
     checkpoint: Checkpoint,
     destination: Path,
     options: Options,
-    reasons: Mapping[str, str | None],
+    actions: Mapping[str, Action],
     is_folder: bool,
     max_shard_size: int | None,
 ) -> Iterator[tuple[str, tuple[Part, ...]]]:
     """Yield the name of each shard of the destination and where its tensors come from."""
 
     def part(shard: ShardFile, names: list[str]) -> Part:
-        return Part(str(shard.path.absolute()), tuple((name, reasons[name] is None) for name in names))
+        chosen = tuple((name, actions[name]) for name in names if actions[name] is not DROP)
+        return Part(str(shard.path.absolute()), chosen)
 
     if not is_folder:
         yield destination.name, tuple(part(shard, [*shard.tensors]) for shard in checkpoint.shards)
@@ -149,7 +155,7 @@ def _layout(
         for shard in checkpoint.shards:
             yield shard.path.name, (part(shard, [*shard.tensors]),)
         return
-    groups = _fill(checkpoint, options, reasons, max_shard_size)
+    groups = _fill(checkpoint, options, actions, max_shard_size)
     for number, group in enumerate(groups, 1):
         name = f"{checkpoint.base}-{number:05d}-of-{len(groups):05d}{SUFFIX}"
         parts = tuple(part(shard, group[shard.path.name]) for shard in checkpoint.shards if shard.path.name in group)
@@ -157,14 +163,16 @@ def _layout(
 
 
 def _fill(
-    checkpoint: Checkpoint, options: Options, reasons: Mapping[str, str | None], limit: int
+    checkpoint: Checkpoint, options: Options, actions: Mapping[str, Action], limit: int
 ) -> list[dict[str, list[str]]]:
     """Divide the tensors, in their order, into groups of at most `limit` bytes or one tensor."""
+    paths = {str(shard.path.absolute()): shard for shard in checkpoint.shards}
     groups: list[dict[str, list[str]]] = [{}]
     filled = 0
     for shard in checkpoint.shards:
         for name, stored in shard.tensors.items():
-            size = sum(output.entry.nbytes for output in plan_outputs(stored, options, reasons[name] is None))
+            outputs = make_outputs(stored, actions[name], options, lambda path, scales: paths[path].tensors[scales])
+            size = sum(output.entry.nbytes for output in outputs)
             if filled + size > limit and groups[-1]:
                 groups.append({})
                 filled = 0

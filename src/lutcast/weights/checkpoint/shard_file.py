@@ -56,6 +56,11 @@ class Stored:
             part = replace(entry, shape=(min(step, entry.elements - start),))
             yield map_tensor(self.path, self.offset + start * bits // 8, part)
 
+    def part(self, start: int, elements: int) -> NDArray[Any]:
+        """Return some elements, 1-D, of a tensor that is not packed."""
+        part = replace(self.entry, shape=(elements,))
+        return map_tensor(self.path, self.offset + start * self.entry.dtype.itemsize, part)
+
     def raw(self, start: int, size: int) -> NDArray[np.uint8]:
         """Return bytes of the tensor as it is stored."""
         entry = Entry(self.entry.name, (size,), UINT8, np.dtype(np.uint8))

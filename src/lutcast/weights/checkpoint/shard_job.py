@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -17,9 +18,10 @@ from ..errors import WeightsError
 from ..report import FileReport, TensorReport
 from ..safetensors_file import file_header, write_safetensors
 from ..tensors import Entry
+from .actions import Action, make_outputs
 from .options import Options
-from .outputs import Output, plan_outputs
-from .shard_file import FORMAT_KEY, read_shard
+from .outputs import Output
+from .shard_file import FORMAT_KEY, Stored, read_shard
 
 #: Called with the name of the tensor at hand and the bytes of the source that are done.
 Step = Callable[[str, int], None]
@@ -35,12 +37,12 @@ class Part:
     ----------
     source : str
         Path of the file.
-    tensors : tuple of (str, bool)
-        Names, and whether each is converted.
+    tensors : tuple of (str, Action)
+        Names, and what becomes of each.
     """
 
     source: str
-    tensors: tuple[tuple[str, bool], ...]
+    tensors: tuple[tuple[str, Action], ...]
 
 
 @dataclass(frozen=True)
@@ -100,13 +102,18 @@ def plan_shard(job: ShardJob) -> ShardPlan:
     lutcast.UnsupportedCast, ValueError
         There is no such cast.
     """
+    read = cache(read_shard)
+
+    def find(source: str, name: str) -> Stored:
+        found = read(Path(source)).tensors
+        if name not in found:
+            raise WeightsError(f"{source}: tensor {name!r} is gone: the file was changed")
+        return found[name]
+
     outputs: list[Output] = []
     for part in job.parts:
-        found = read_shard(Path(part.source)).tensors
-        for name, is_converted in part.tensors:
-            if name not in found:
-                raise WeightsError(f"{part.source}: tensor {name!r} is gone: the file was changed")
-            outputs += plan_outputs(found[name], job.options, is_converted)
+        for name, action in part.tensors:
+            outputs += make_outputs(find(part.source, name), action, job.options, find)
     records = {FORMAT_KEY + o.entry.name: o.format.name for o in outputs if not o.has_own_name}
     metadata = {**job.metadata, **records}
     return ShardPlan(tuple(outputs), metadata, file_header([output.entry for output in outputs], metadata))
@@ -145,17 +152,17 @@ def run_shard(job: ShardJob, step: Step | None = None) -> ShardResult:
     def pieces(entry: Entry) -> Iterator[NDArray[Any]]:
         nonlocal done
         output = outputs[entry.name]
-        auditor = output.auditor() if job.is_audited else None
-        before, written = output.stored.entry.nbytes, 0
+        measurer = output.measurer() if job.is_audited else None
+        before, written = output.source_bytes, 0
         if step:
             step(entry.name, done)
-        for piece in output.pieces(job.threads, auditor):
+        for piece in output.pieces(job.threads, measurer):
             yield piece
             written += piece.nbytes
             if step:
                 step(entry.name, done + before * written // entry.nbytes)
         done += before
-        reports.append(output.report(auditor))
+        reports.append(output.report(measurer))
 
     with replacing(job.path) as stream:
         hashing = _Hashing(stream)

@@ -89,4 +89,4 @@ def report(plan: Plan, results: Results, notes: Sequence[str], free: int, *, dry
 
 
 def _source_bytes(shard: ShardPlan) -> int:
-    return sum(output.stored.entry.nbytes for output in shard.outputs)
+    return sum(output.source_bytes for output in shard.outputs)
