@@ -168,3 +168,32 @@ def test_json_of_a_checkpoint(run: Any, folder: Path, tmp_path: Path) -> None:
     document = json.loads(outcome.out)
     assert [file["name"] for file in document["files"]] == ["model.safetensors"]
     assert document["free_bytes"] > 0
+
+
+def test_report_and_conditions(run: Any, folder: Path, tmp_path: Path) -> None:
+    out, page = tmp_path / "out", tmp_path / "report.html"
+    arguments = ("convert", folder, out, "--to", "float8_e4m3fn", "--scale", "channel", "--report", page)
+    outcome = run(*arguments, "--fail-on", "nan_out>0", "--fail-on", "snr_db<200")
+    assert outcome.code == 1
+    assert outcome.err.startswith("failed on snr_db<200: ")
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert run(*arguments, "--overwrite", "--fail-on", "nan_out>0").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--report", "report.txt"], "report.txt does not end in .json or .html"),
+        (["--report", "nowhere/report.json"], "nowhere/report.json: the directory nowhere does not exist"),
+        (["--fail-on", "loss>0"], "'loss>0': loss is not one of elements"),
+        (["--scale", "row"], "scale: 'row' is not one of tensor, channel, block:ROWSxCOLUMNS"),
+    ],
+)
+def test_bad_reports(
+    run: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outcome = run("convert", folder, "out", "--to", "float8_e4m3fn", *arguments)
+    assert outcome.code != 0
+    assert message in outcome.err
+    assert not (tmp_path / "out").exists()

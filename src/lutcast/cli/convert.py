@@ -14,9 +14,12 @@ from click.core import ParameterSource
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from lutcast import weights
+from lutcast.weights.atomic import check_destination
+from lutcast.weights.conditions import Condition, failures, parse_condition
+from lutcast.weights.report_files import REPORTS, write_report
 
 from .executors import dask_executor
-from .options import FORMAT, SIZE, policy_options, scaling_options, selection_options
+from .options import FORMAT, SIZE, Parsed, policy_options, scaling_options, selection_options
 from .recipe import recipe_option
 from .render import console, printable, render_report
 from .termination import terminable
@@ -38,6 +41,15 @@ _SUFFIX = ".safetensors"
 _OF_CHECKPOINTS = ("keep", "scale", "layout", "scale_max", "unscale", "resume", "max_shard_size", "audit", "dask")
 
 
+def _check_report(context: click.Context, parameter: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a report that could not be written before hours of work."""
+    if path is not None and path.suffix.lower() not in REPORTS:
+        raise click.BadParameter(f"{path} does not end in {' or '.join(REPORTS)}", context, parameter)
+    if path is not None:
+        check_destination(path)
+    return path
+
+
 @click.command(epilog=_EPILOG)
 @click.argument("source", metavar="SRC", type=click.Path(path_type=Path))
 @click.argument("destination", metavar="DST", type=click.Path(path_type=Path))
@@ -52,10 +64,35 @@ _OF_CHECKPOINTS = ("keep", "scale", "layout", "scale_max", "unscale", "resume", 
 @click.option("--audit/--no-audit", default=True, show_default=True, help="Measure what each cast loses.")
 @click.option("--dask", metavar="ADDRESS", help="Convert shards on the cluster of this Dask scheduler.")
 @click.option("--dry-run", is_flag=True, help="Report what would be lost, sizes and free disk; write nothing.")
+@click.option(
+    "--report",
+    "report_path",
+    metavar="FILE.json|.html",
+    type=click.Path(path_type=Path),
+    callback=_check_report,
+    help="Write the report, with every measure; as HTML with charts.",
+)
+@click.option(
+    "--fail-on",
+    metavar="CONDITION",
+    type=Parsed("condition", parse_condition),
+    multiple=True,
+    help="Exit with code 1 if this holds for a tensor, as in 'saturated>0' or 'snr_db<20'. Repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON document.")
 @recipe_option
 @click.pass_context
-def convert(context: click.Context, /, source: Path, destination: Path, to: Any, as_json: bool, **options: Any) -> None:
+def convert(
+    context: click.Context,
+    /,
+    source: Path,
+    destination: Path,
+    to: Any,
+    as_json: bool,
+    report_path: Path | None,
+    fail_on: tuple[Condition, ...],
+    **options: Any,
+) -> int:
     """Convert the floats of a weight file, or of a folder of them.
 
     The floating-point tensors of SRC are cast to FORMAT and written to DST. Other tensors, the
@@ -90,6 +127,21 @@ def convert(context: click.Context, /, source: Path, destination: Path, to: Any,
         click.echo(json.dumps(report.as_dict(), indent=2, allow_nan=False))
     else:
         render_report(report, console())
+    if report_path:
+        write_report(report_path, report)
+    return _failed(report, fail_on)
+
+
+def _failed(report: weights.Report, conditions: tuple[Condition, ...]) -> int:
+    """Name what the conditions are met by, on stderr; return the exit code."""
+    code = 0
+    for condition in conditions:
+        names = [printable(name) for name in failures(report, condition)]
+        if names:
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            click.echo(f"failed on {condition}: {', '.join(names[:3])}{more}", err=True)
+            code = 1
+    return code
 
 
 def _is_checkpoint(source: Path, destination: Path, options: Mapping[str, Any]) -> bool:

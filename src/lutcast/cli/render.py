@@ -10,7 +10,7 @@ from rich.filesize import decimal
 from rich.measure import Measurement
 from rich.table import Table
 
-from lutcast.weights import Report, TensorReport
+from lutcast.weights import Measures, Report, TensorReport
 
 # Tables are as wide as they need to be: a terminal wraps a long line better than we squeeze it.
 _UNLIMITED = 10_000
@@ -53,11 +53,17 @@ _REPORT_COLUMNS: tuple[Column, ...] = (
     ("NaN in", "right"),
     ("NaN out", "right"),
 )
+_SUMS = ("elements", "inexact", "max_abs_error", "", "saturated", "flushed_to_zero", "nan_in", "nan_out")
 
 
 def render_report(report: Report, to: Console) -> None:
-    """Print what a conversion did: a line for each tensor, then the sizes."""
-    render_table(_REPORT_COLUMNS, [_row(tensor) for tensor in report.tensors], to)
+    """Print what a conversion did: a line for each tensor, the worst first, totals, then the sizes."""
+    measured = report.worst_first()
+    rows = [_row(tensor, audit) for tensor, audit in measured]
+    rows += [_plain_row(tensor) for tensor in report.tensors if tensor.audit is None]
+    if len(measured) > 1:
+        rows.append(_totals([audit for _, audit in measured]))
+    render_table(_REPORT_COLUMNS, rows, to)
     converted = sum(map(_is_converted, report.tensors))
     to.print()
     to.print(f"{converted} of {len(report.tensors)} tensors converted to {report.format}, the others copied")
@@ -72,14 +78,10 @@ def render_report(report: Report, to: Console) -> None:
         to.print("dry run: nothing was written")
 
 
-def _row(tensor: TensorReport) -> list[Any]:
-    name, source = printable(tensor.name), tensor.source or "-"
-    audit = tensor.audit
-    if audit is None:
-        return [name, source, tensor.stored_as, tensor.elements if _is_converted(tensor) else "copied", *[""] * 7]
+def _row(tensor: TensorReport, audit: Measures) -> list[Any]:
     return [
-        name,
-        source,
+        printable(tensor.name),
+        tensor.source or "-",
         tensor.stored_as,
         audit.elements,
         audit.inexact,
@@ -90,6 +92,20 @@ def _row(tensor: TensorReport) -> list[Any]:
         audit.nan_in,
         audit.nan_out,
     ]
+
+
+def _plain_row(tensor: TensorReport) -> list[Any]:
+    elements = tensor.elements if _is_converted(tensor) else "copied"
+    return [printable(tensor.name), tensor.source or "-", tensor.stored_as, elements, *[""] * 7]
+
+
+def _totals(audits: Sequence[Measures]) -> list[Any]:
+    """Return the sums of the counts, and the largest error."""
+    cells: list[Any] = []
+    for name in _SUMS:
+        values = [getattr(audit, name) for audit in audits] if name else []
+        cells.append(f"{max(values):.3g}" if name == "max_abs_error" else sum(values) if values else "")
+    return ["all of these", "", "", *cells]
 
 
 def _is_converted(tensor: TensorReport) -> bool:

@@ -8,6 +8,7 @@ file of any safetensors formats, float8, float6 and float4 included, without cop
 from .checkpoint import Difference, Verification, convert_checkpoint, verify_checkpoint
 from .convert import Progress, convert
 from .errors import SafetensorsError, WeightsError
+from .measures import Measures
 from .report import FileReport, Report, TensorReport
 from .safetensors_file import open_safetensors
 from .tensors import Contents, Entry, Tensor
@@ -17,6 +18,7 @@ __all__ = [
     "Difference",
     "Entry",
     "FileReport",
+    "Measures",
     "Progress",
     "Report",
     "SafetensorsError",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..audit import Audit
 from ..formats import Format
 from ..names import dtype_of
+from .measures import Measures
 from .tensors import Entry
 
 
@@ -28,7 +28,7 @@ class TensorReport:
         How the destination holds it: the format's name, with ", packed" where codes share
         bytes, or "uint8 codes" and the like where the container does not know the format.
     bytes_before, bytes_after : int
-    audit : Audit or None
+    audit : Measures or None
         What the cast lost; None for a tensor that was copied, or not measured.
     """
 
@@ -39,7 +39,7 @@ class TensorReport:
     stored_as: str
     bytes_before: int
     bytes_after: int
-    audit: Audit | None = None
+    audit: Measures | None = None
 
     @property
     def elements(self) -> int:
@@ -104,6 +104,11 @@ class Report:
     def bytes_after(self) -> int:
         """Bytes of all tensors in the destination."""
         return sum(tensor.bytes_after for tensor in self.tensors)
+
+    def worst_first(self) -> list[tuple[TensorReport, Measures]]:
+        """Return the tensors that were measured, by their signal-to-noise ratio."""
+        measured = [(tensor, tensor.audit) for tensor in self.tensors if tensor.audit is not None]
+        return sorted(measured, key=lambda item: item[1].snr_db)  # stable: else in the order of the file
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report in JSON's types.

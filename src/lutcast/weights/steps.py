@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 import lutcast
 
-from ..audit import Audit
 from ..formats import Format
+from ..policy import resolve
 from .containers import Container
+from .measures import Measurer, Measures
 from .report import TensorReport, stored_as
 from .tensors import Entry, Tensor, split
 
@@ -64,14 +65,16 @@ class Step:
     is_verbatim: bool
     kept: str = ""
 
-    def audit(self, values: NDArray[Any]) -> Audit | None:
-        """Say what the cast of these values loses."""
+    def audit(self, values: NDArray[Any]) -> Measures | None:
+        """Measure what the cast of these values loses."""
         before = self.tensor.entry.format
         if self.policy is None or self.entry.format is None or before is None:
             return None
-        return lutcast.audit(values, self.entry.format.name, src=before.name, **self.policy)
+        measurer = Measurer(before, self.entry.format, resolve(before, self.entry.format, **self.policy))
+        measurer.add(values)
+        return measurer.result()
 
-    def report(self, audit: Audit | None) -> TensorReport:
+    def report(self, audit: Measures | None) -> TensorReport:
         """Say what happened to the tensor."""
         before, after = self.tensor.entry, self.entry
         return TensorReport(
