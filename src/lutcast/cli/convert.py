@@ -123,12 +123,12 @@ def convert(
                     raise click.UsageError(f"{option} is for checkpoints: folders and .safetensors files", context)
                 del options[name]
             report = weights.convert(source, destination, to, progress=progress, **options)
+    if report_path:
+        write_report(report_path, report)
     if as_json:
         click.echo(json.dumps(report.as_dict(), indent=2, allow_nan=False))
     else:
         render_report(report, console())
-    if report_path:
-        write_report(report_path, report)
     return _failed(report, fail_on)
 
 

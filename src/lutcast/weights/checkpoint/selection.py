@@ -51,13 +51,13 @@ def reason_to_keep(name: str, fmt: Format | None, options: Options) -> str | Non
 
 
 def unmatched(names: Iterable[str], options: Options) -> list[str]:
-    """Return a note for each pattern that matches none of the names."""
+    """Return a note for each pattern, groups apart, that matches none of the names."""
     names = list(names)
     return [
         f"{option}: {pattern!r} matches no tensor"
         for option in ("include", "exclude", "keep")
         for pattern in getattr(options, option)
-        if not any(_match(name, _expanded((pattern,)) if option == "keep" else (pattern,)) for name in names)
+        if not (option == "keep" and pattern in GROUPS) and not any(_match(name, (pattern,)) for name in names)
     ]
 
 
