@@ -99,13 +99,18 @@ class Losses:
         highest, lowest = self.first_overflow
         if x.dtype.kind in "iu":
             return np.asarray((x >= math.ceil(highest)) | (x <= -math.ceil(lowest)))
-        return np.asarray((x >= _round_up(highest)) | (x <= -_round_up(lowest))) & np.isfinite(x)
+        return np.asarray((x >= round_up(highest)) | (x <= -round_up(lowest))) & np.isfinite(x)
 
     def snr_db(self) -> float:
         """Return the signal-to-noise ratio in decibels."""
-        if self.noise == 0:
-            return math.inf
-        return 10 * (_log10(self.signal) - _log10(self.noise)) if self.signal else -math.inf
+        return snr_db(self.signal, self.noise)
+
+
+def snr_db(signal: Fraction | int, noise: Fraction | int) -> float:
+    """Return the ratio of two squared lengths in decibels."""
+    if noise == 0:
+        return math.inf
+    return 10 * (_log10(signal) - _log10(noise)) if signal else -math.inf
 
 
 def _count(mask: Array) -> int:
@@ -162,7 +167,7 @@ def _first_overflow(dst: Format, rounding: Rounding, negative: bool) -> Fraction
     return Fraction(number.significand) * Fraction(2) ** (quantum - tiny)
 
 
-def _round_up(bound: Fraction) -> float:
+def round_up(bound: Fraction) -> float:
     """Return the smallest float64 that is not below a bound."""
     try:
         value = float(bound)

@@ -46,9 +46,15 @@ use_packing(LOOPS)
 _tile = _load("tile")
 tile_into: Callable[[NDArray[Any], tuple[int, ...], NDArray[Any]], None] = _tile.tile_into
 TILE: int = _tile.TILE
+_measure = _load("measure")
+measure: Callable[..., None] = _measure.measure
+COUNTS: tuple[str, ...] = _measure.COUNTS
+SUMS: tuple[str, ...] = _measure.SUMS
 
 __all__ = [
+    "COUNTS",
     "LOOPS",
+    "SUMS",
     "TILE",
     "USES_AVX512",
     "USES_F16C",
@@ -57,6 +63,7 @@ __all__ = [
     "Caster",
     "Front",
     "Plan",
+    "measure",
     "remember",
     "supported",
     "tile_into",

@@ -12,10 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import lutcast
+
+from .._kernels import COUNTS, SUMS, measure
 from ..audit import Audit, Auditor
-from ..formats import Format
-from ..losses import Marks, power
-from ..policy import Policy
+from ..formats import FLOAT64, Format
+from ..losses import Losses, Marks, power, round_up, snr_db
+from ..policy import Overflow, Policy, Rounding
+
+BLOCK = 1 << 15  # elements
+_ONE = np.ones(1)
+_SAFE = (2.0**-400, 2.0**400)  # magnitudes of which squares of a block can be summed
 
 #: Upper ends of the classes of errors, in last places of the result.
 PLACES = (0.0, 0.25, 0.5, 1.0, 2.0, math.inf)
@@ -56,8 +63,107 @@ class Measures(Audit):
     scale_max: float | None = None
 
 
-class Measurer(Auditor):
+class Measurer:
     """Measures one tensor, which comes in pieces."""
+
+    def __init__(self, src: Format, dst: Format, policy: Policy) -> None:
+        self._src, self._dst = src, dst
+        self._auditor = _Slow(src, dst, policy) if _is_unusual(src, dst, policy) else None
+        self._counts = np.zeros(len(COUNTS), np.int64)
+        self._largest: dict[str, Any] = dict.fromkeys(("max_abs_error", "max_rel_error", "amax"), 0.0)
+        self._totals = dict.fromkeys(("abs_error", "signal", "noise", "power_after"), Fraction(0))
+        self._elements = 0
+        self._scales: tuple[float, float] | None = None
+        if self._auditor is None:
+            losses = Losses(src, dst, policy)
+            self._clamps = policy.overflow is not Overflow.WRAP
+            self._high, self._low = (round_up(bound) for bound in losses.first_overflow)
+            self._quanta = quanta_of(dst)
+            is_simple = dst.kind == "float" and not dst.is_tapered
+            self._places = (dst.min_exponent + 1023 << 52, dst.fraction_bits << 52) if is_simple else (0, -1)
+            self._cast = lutcast.caster(src.name, dst.name, **policy._asdict())
+            self._decode = [lutcast.caster(fmt.name, FLOAT64.name) for fmt in (src, dst)]
+
+    def add(self, piece: NDArray[Any]) -> None:
+        """Measure a piece: elements of the source, or its codes in unsigned integers."""
+        codes = np.ascontiguousarray(piece, piece.dtype.newbyteorder("=")).reshape(-1)
+        if self._auditor:
+            self._auditor.add(piece)
+            return
+        for start in range(0, codes.size, BLOCK):
+            block = codes[start : start + BLOCK]
+            values = self._decode[0](block)
+            self._add(values, values, self._decode[1](self._cast(block)), _ONE)
+
+    def add_scaled(self, values: NDArray[np.float64], quotients: NDArray[np.float64], scales: NDArray[Any]) -> None:
+        """Measure values that became the codes of their quotients by scales, which broadcast."""
+        assert self._auditor is None
+        spread = np.broadcast_to(scales, values.shape)
+        for start in range(0, len(values), rows := max(BLOCK // max(values.shape[1], 1), 1)):
+            part = slice(start, start + rows)
+            block = quotients[part].reshape(-1)
+            factors = np.ascontiguousarray(spread[part]).reshape(-1)
+            self._add(values[part].reshape(-1), block, self._decode[1](self._cast(block)), factors)
+
+    def see_scales(self, scales: NDArray[np.float32]) -> None:
+        """Note the range of the scales."""
+        self._scales = float(scales.min()), float(scales.max())
+
+    def _add(
+        self, values: NDArray[Any], quotients: NDArray[Any], results: NDArray[Any], scales: NDArray[np.float64]
+    ) -> None:
+        for exponent in (0, -600, 600):  # in the second and third try squares neither overflow nor vanish
+            factor = 2.0**exponent
+            counts, sums = np.zeros_like(self._counts), np.zeros(len(SUMS))
+            measure(
+                values * factor if exponent else values, quotients, results, scales * factor,
+                self._quanta, *self._places, self._high, self._low, self._clamps, counts, sums,
+            )  # fmt: skip
+            found = dict(zip(SUMS, sums.tolist(), strict=True))
+            if found["amax"] == 0 or _SAFE[0] < found["amax"] < _SAFE[1]:
+                break
+        self._counts += counts
+        self._elements += values.size
+        for name in self._largest:
+            largest = found[name] if name == "max_rel_error" else found[name] / factor
+            self._largest[name] = max(self._largest[name], largest)
+        for name in self._totals:
+            self._totals[name] += Fraction(found[name]) / Fraction(factor) ** (1 if name == "abs_error" else 2)
+
+    def result(self) -> Measures:
+        """Return the measures of all pieces so far."""
+        if self._auditor:
+            return self._auditor.result()
+        counts: dict[str, Any] = dict(zip(COUNTS, self._counts.tolist(), strict=True))
+        measured = counts.pop("measured")
+        steps = {name: counts.pop(name) for name in PLACE_NAMES}
+        totals = self._totals
+        return Measures(
+            elements=self._elements,
+            **counts,
+            **self._largest,
+            snr_db=snr_db(totals["signal"], totals["noise"]),
+            mean_abs_error=float(totals["abs_error"] / measured) if measured else 0.0,
+            cosine=_cosine(totals["signal"], totals["power_after"], totals["noise"]),
+            steps=steps,
+            scale_min=self._scales[0] if self._scales else None,
+            scale_max=self._scales[1] if self._scales else None,
+        )
+
+
+def _is_unusual(src: Format, dst: Format, policy: Policy) -> bool:
+    """Whether float64 holds the values, or the squares, of a cast only with care."""
+    is_wide = any(fmt.part is not None or (fmt.kind == "int" and fmt.bits == 64) for fmt in (src, dst))
+    return is_wide or dst is FLOAT64 or dst.kind == "bool" or policy.rounding is Rounding.HYBRID
+
+
+def quanta_of(fmt: Format) -> NDArray[np.int16]:
+    """Return the exponent of the last place of a format's values by the exponent field of a float64."""
+    return np.array([fmt.quantum_exponent(field - 1023) for field in range(2048)], np.int16)
+
+
+class _Slow(Auditor):
+    """Measures what needs care: by an audit's own marks, element by element."""
 
     def __init__(self, src: Format, dst: Format, policy: Policy) -> None:
         super().__init__(src, dst, policy)
@@ -66,22 +172,8 @@ class Measurer(Auditor):
         self._max_rel_error = 0.0
         self._amax = 0.0
         self._power_after = Fraction(0)
-        self._scales: tuple[float, float] | None = None
 
-    def add_scaled(self, values: NDArray[np.float64], quotients: NDArray[np.float64], scales: NDArray[Any]) -> None:
-        """Measure values that become the codes of their quotients by scales, which broadcast."""
-        marks = self._losses.marks(quotients)
-        with np.errstate(invalid="ignore", over="ignore"):
-            after = marks.after * scales
-            error = after - values
-        lost = ~np.isnan(values) & (error != 0) & ~(np.isinf(values) & (values == after))
-        self._count(marks._replace(before=values, after=after, error=error, inexact=lost), scales)
-
-    def see_scales(self, scales: NDArray[np.float32]) -> None:
-        """Note the range of the scales."""
-        self._scales = float(scales.min()), float(scales.max())
-
-    def _count(self, marks: Marks, scales: NDArray[Any] | float = 1.0) -> None:
+    def _count(self, marks: Marks) -> None:
         super()._count(marks)
         before, after = marks.before, marks.after
         self._counts["inf_in"] += int(np.isinf(before).sum())
@@ -98,13 +190,10 @@ class Measurer(Auditor):
             with np.errstate(over="ignore"):
                 self._max_rel_error = max(self._max_rel_error, float((lost[nonzero] / magnitudes[nonzero]).max()))
         self._power_after += power(np.abs(after))
-        units = np.broadcast_to(np.asarray(scales, np.float64), measured.shape)[measured]
         with np.errstate(over="ignore"):
-            places = lost / (units * last_places(after / units, self._losses.dst))
-        for name, count in zip(
-            PLACE_NAMES, np.bincount(np.searchsorted(PLACES, places), minlength=len(PLACES)), strict=True
-        ):
-            self._counts[name] += int(count)
+            places = lost / last_places(after, self._losses.dst)
+        classes = np.bincount(np.searchsorted(PLACES, places), minlength=len(PLACES))
+        self._counts.update(dict(zip(PLACE_NAMES, classes.tolist(), strict=True)))
         self._counts["measured"] += lost.size
 
     def result(self) -> Measures:
@@ -120,8 +209,6 @@ class Measurer(Auditor):
             cosine=_cosine(Fraction(self._losses.signal), self._power_after, Fraction(self._losses.noise)),
             amax=self._amax,
             steps={name: counts[name] for name in PLACE_NAMES},
-            scale_min=self._scales[0] if self._scales else None,
-            scale_max=self._scales[1] if self._scales else None,
         )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from io import RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -19,6 +17,7 @@ from ..report import FileReport, TensorReport
 from ..safetensors_file import file_header, write_safetensors
 from ..tensors import Entry
 from .actions import Action, make_outputs
+from .hashing import Hashing
 from .options import Options
 from .outputs import Output
 from .shard_file import FORMAT_KEY, Stored, read_shard
@@ -164,22 +163,8 @@ def run_shard(job: ShardJob, step: Step | None = None) -> ShardResult:
         done += before
         reports.append(output.report(measurer))
 
-    with replacing(job.path) as stream:
-        hashing = _Hashing(stream)
+    with replacing(job.path) as stream, Hashing(stream, in_background=job.threads > 1) as hashing:
         entries = [output.entry for output in plan.outputs]
         write_safetensors(cast("BinaryIO", hashing), entries, pieces, plan.metadata)
-    return ShardResult(FileReport(Path(job.path).name, hashing.size, hashing.digest.hexdigest()), tuple(reports))
-
-
-class _Hashing(RawIOBase):
-    """Passes bytes on and computes their hash."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.digest = hashlib.sha256()
-        self.size = 0
-
-    def write(self, data: Any) -> int:
-        self.digest.update(data)
-        self.size += len(data)
-        return self._stream.write(data)
+        digest = hashing.hexdigest()
+    return ShardResult(FileReport(Path(job.path).name, hashing.size, digest), tuple(reports))
