@@ -38,8 +38,9 @@ def main() -> int:
             lost += len(traffic.failures)
             casts = sum(answer[2]["casts"] for answer in traffic.answers) / len(traffic.answers)
             print(
-                f"{name:14} {library:10} {traffic.per_second():7.1f} requests/s, casts {1e6 * casts:8.1f} us a request, "
-                f"{traffic.share():.3%} of casts and model, {len(traffic.failures)} lost"
+                f"{name:14} {library:10} {traffic.per_second():7.1f} requests/s, "
+                f"casts {1e6 * casts:8.1f} us a request, {traffic.share():.3%} of casts and model, "
+                f"{len(traffic.failures)} lost"
             )
     return 1 if lost else 0
 
