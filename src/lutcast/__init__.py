@@ -20,6 +20,7 @@ from .names import get_format
 from .packing import pack, unpack
 from .policy import Overflow, Rounding
 from .tiling import tile
+from .warmup import warmup
 
 __all__ = [
     "Audit",
@@ -42,6 +43,7 @@ __all__ = [
     "table",
     "tile",
     "unpack",
+    "warmup",
 ]
 
 ON_FIRST_USE = ("ascend", "golden", "onnx", "tf", "weights")
