@@ -13,6 +13,7 @@ from ._version import __version__
 from .audit import Audit, audit
 from .casting import cast, cast_like, caster, table
 from .config import get_include, show_config
+from .dlpack import from_dlpack, to_dlpack
 from .errors import UnsupportedCast
 from .formats import Format, formats
 from .integral import round_to_integral
@@ -35,6 +36,7 @@ __all__ = [
     "cast_like",
     "caster",
     "formats",
+    "from_dlpack",
     "get_format",
     "get_include",
     "pack",
@@ -42,6 +44,7 @@ __all__ = [
     "show_config",
     "table",
     "tile",
+    "to_dlpack",
     "unpack",
     "warmup",
 ]
