@@ -1,8 +1,8 @@
 """Exact, fast casts between number formats of tensors on the CPU, by tables.
 
 See `cast`; the definition that everything is proven against is `lutcast.exact`.
-The dialects `lutcast.onnx`, `lutcast.tf` and `lutcast.ascend`, and `lutcast.golden` and
-`lutcast.weights`, are imported on first use.
+The dialects `lutcast.onnx`, `lutcast.tf` and `lutcast.ascend`, and `lutcast.golden`, `lutcast.torch`
+and `lutcast.weights`, are imported on first use.
 """
 
 import importlib
@@ -49,7 +49,7 @@ __all__ = [
     "warmup",
 ]
 
-ON_FIRST_USE = ("ascend", "golden", "onnx", "tf", "weights")
+ON_FIRST_USE = ("ascend", "golden", "onnx", "tf", "torch", "weights")
 
 
 def __getattr__(name: str) -> Any:

@@ -125,23 +125,27 @@ def packed_source(
     return np.ascontiguousarray(data), fmt, sizes
 
 
+def check_tensor(tensor: Any, argument: str) -> None:
+    """ValueError unless the elements of a tensor lie in the memory of the CPU, by strides."""
+    if tensor.is_nested or tensor.device.type != "cpu" or tensor.layout is not sys.modules["torch"].strided:
+        layout = "nested" if tensor.is_nested else tensor.layout
+        raise ValueError(f"{argument}: a {layout} tensor on {tensor.device} given, a strided one on the CPU is needed")
+
+
+def unpack_pairs(pairs: Array) -> Array:
+    """Return the elements of bytes that hold float4_e2m1fn in pairs along the last axis."""
+    halves = np.stack((pairs & 15, pairs >> 4), axis=-1)
+    return halves.reshape(*pairs.shape[:-1], -1).view(array_dtype(FLOAT4_E2M1FN))
+
+
 def _from_torch(x: Any, argument: str) -> tuple[Array, Format | None]:
     torch = sys.modules["torch"]
-    tensor = x.detach()
-    if tensor.device.type != "cpu" or tensor.layout is not torch.strided:
-        raise ValueError(
-            f"{argument}: a {tensor.layout} tensor on {tensor.device} given, a strided one on the CPU is needed"
-        )
-    tensor = tensor.resolve_conj().resolve_neg()
+    check_tensor(x, argument)
+    tensor = x.detach().resolve_conj().resolve_neg()
     name = str(tensor.dtype)
     if name == "torch.float4_e2m1fn_x2":
-        return _from_packed_torch(tensor.view(torch.uint8).numpy()), FLOAT4_E2M1FN
+        return unpack_pairs(tensor.view(torch.uint8).numpy()), FLOAT4_E2M1FN
     fmt = get_format(name, argument)
     carrier = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}.get(fmt.itemsize)
     array = tensor.numpy() if carrier is None else tensor.view(carrier).numpy()
     return array.view(array_dtype(fmt)), fmt
-
-
-def _from_packed_torch(pairs: Array) -> Array:
-    halves = np.stack((pairs & 15, pairs >> 4), axis=-1)
-    return halves.reshape(*pairs.shape[:-1], -1).view(array_dtype(FLOAT4_E2M1FN))

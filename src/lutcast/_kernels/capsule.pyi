@@ -22,6 +22,13 @@ def consume(
     strides: tuple[int, ...],
     is_writable: bool,
 ) -> NDArray[Any]: ...
+def array_at(
+    address: int,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    owner: object,
+) -> NDArray[Any]: ...
 
 @final
 class Owner: ...

@@ -1,4 +1,4 @@
-"""DLPack capsules: made of arrays, read, and turned into arrays.
+"""DLPack capsules: made of arrays, read, and turned into arrays; arrays over the memory of others.
 
 Only pointers and lifetimes are handled here; `lutcast.dlpack` decides what is allowed. A capsule
 that nobody consumes frees what it holds; once consumed, the consumer calls the deleter.
@@ -221,6 +221,47 @@ cdef class Owner:
 cdef char nothing = 0  # where arrays without elements lie
 
 
+cdef object array_over(
+    address, cnp.dtype dtype, tuple shape, tuple strides, Py_ssize_t unit, bint is_writable, object owner,
+):
+    """Return an array of memory that the owner keeps; strides are in so many bytes, the address 0 if it is empty."""
+    cdef cnp.npy_intp sizes[2 * MAX_DIMENSIONS]
+    cdef uintptr_t start = address
+    cdef void *data = <void *>start if start else &nothing
+    cdef int axis, ndim = len(shape)
+    if ndim > MAX_DIMENSIONS:
+        raise ValueError(f"{ndim} dimensions given, 0 to {MAX_DIMENSIONS} are read")
+    for axis in range(ndim):
+        sizes[axis] = shape[axis]
+        sizes[ndim + axis] = strides[axis] * unit
+    Py_INCREF(dtype)  # the call takes it over
+    array = NewFromDescr(
+        array_type, dtype, ndim, sizes, sizes + ndim, data, cnp.NPY_ARRAY_WRITEABLE if is_writable else 0, NULL)
+    if start == 0 and cnp.PyArray_SIZE(array):
+        raise ValueError("elements given without memory that holds them")
+    cnp.set_array_base(array, owner)
+    return array
+
+
+def array_at(address, cnp.dtype dtype not None, tuple shape, tuple strides, owner):
+    """Return a writable array of the memory of another object.
+
+    Parameters
+    ----------
+    address : int
+    dtype : dtype
+    shape, strides : tuple of int
+        Strides in elements.
+    owner : object
+        Is kept alive by the array.
+
+    Returns
+    -------
+    ndarray
+    """
+    return array_over(address, dtype, shape, strides, dtype.itemsize, True, owner)
+
+
 def consume(capsule, address, cnp.dtype dtype not None, tuple shape, tuple strides, bint is_writable):
     """Consume a capsule; return an array of its memory, which owns it.
 
@@ -239,22 +280,10 @@ def consume(capsule, address, cnp.dtype dtype not None, tuple shape, tuple strid
     -------
     ndarray
     """
-    cdef cnp.npy_intp sizes[2 * MAX_DIMENSIONS]
-    cdef uintptr_t start = address
-    cdef void *data = <void *>start if start else &nothing
-    cdef int axis, ndim = len(shape)
     cdef PyObject *pointer = <PyObject *>capsule
     cdef Owner owner = Owner.__new__(Owner)
     tensor_of(capsule)
-    if ndim > MAX_DIMENSIONS:
-        raise ValueError(f"obj: {ndim} dimensions given, 0 to {MAX_DIMENSIONS} are read")
-    for axis in range(ndim):
-        sizes[axis] = shape[axis]
-        sizes[ndim + axis] = strides[axis]
-    Py_INCREF(dtype)  # the call takes it over
-    array = NewFromDescr(
-        array_type, dtype, ndim, sizes, sizes + ndim, data, cnp.NPY_ARRAY_WRITEABLE if is_writable else 0, NULL)
-    cnp.set_array_base(array, owner)
+    array = array_over(address, dtype, shape, strides, 1, is_writable, owner)
     if IsValid(pointer, LEGACY):
         owner.legacy = <Legacy *>GetPointer(pointer, LEGACY)
         PyCapsule_SetName(capsule, USED_LEGACY)
