@@ -188,9 +188,12 @@ def torch_dtype(fmt: object, *, packed: bool = False) -> torch.dtype:
     return DTYPES[found]
 
 
-def _memory(tensor: torch.Tensor, dtype: np.dtype[Any]) -> Array:
+def _memory(tensor: torch.Tensor, dtype: np.dtype[Any], argument: str = "out") -> Array:
     """Return the memory of a tensor; unlike ``Tensor.numpy``, this does not forbid it to be resized later."""
-    return array_at(tensor.data_ptr(), dtype, tuple(tensor.shape), tensor.stride(), tensor)
+    address = tensor.data_ptr()
+    if not address and tensor.numel():
+        raise ValueError(f"{argument}: a tensor without memory given, such as a fake one")
+    return array_at(address, dtype, tuple(tensor.shape), tensor.stride(), tensor)
 
 
 def _read(tensor: torch.Tensor) -> Array:
@@ -200,7 +203,7 @@ def _read(tensor: torch.Tensor) -> Array:
         dtype = array_dtype(get_format(str(tensor.dtype), "tensor"))
     if tensor.is_conj() or tensor.is_neg():
         tensor = tensor.resolve_conj().resolve_neg()
-    return _memory(tensor, dtype)
+    return _memory(tensor, dtype, "tensor")
 
 
 def _check_source(tensor: torch.Tensor) -> None:

@@ -278,6 +278,14 @@ def test_tensors_elsewhere_are_refused(make, shown):
         cast(make(), torch.bfloat16)
 
 
+def test_tensors_without_memory_are_refused():
+    zeros = torch._efficientzerotensor(3)
+    with pytest.raises(ValueError, match=r"^tensor: a tensor without memory given, such as a fake one$"):
+        cast(zeros, torch.bfloat16)
+    with pytest.raises(ValueError, match=r"^out: a tensor without memory given"):
+        cast(torch.ones(3), torch.float32, out=zeros)
+
+
 @pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor", "ignore:.*quantized")
 def test_quantized_tensors_are_refused():
     x = torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.quint8)
