@@ -127,7 +127,7 @@ def packed_source(
 
 def check_tensor(tensor: Any, argument: str) -> None:
     """ValueError unless the elements of a tensor lie in the memory of the CPU, by strides."""
-    if tensor.is_nested or tensor.device.type != "cpu" or tensor.layout is not sys.modules["torch"].strided:
+    if tensor.is_nested or not tensor.is_cpu or tensor.layout is not sys.modules["torch"].strided:
         layout = "nested" if tensor.is_nested else tensor.layout
         raise ValueError(f"{argument}: a {layout} tensor on {tensor.device} given, a strided one on the CPU is needed")
 

@@ -15,7 +15,7 @@ import torch
 from . import casting
 from ._kernels.capsule import array_at
 from .arrays import Array, as_array, check_tensor, has_distinct_elements, packed_size, unpack_pairs
-from .formats import ALL, FLOAT4_E2M1FN, Format
+from .formats import ALL, FLOAT4_E2M1FN, UINT8, Format
 from .names import array_dtype, dtype_of, get_format
 
 __all__ = ["cast", "cast_like", "torch_dtype"]
@@ -25,6 +25,10 @@ BYTES = np.dtype(np.uint8)
 # What holds the elements of each format, one by one.
 DTYPES: dict[Format, torch.dtype] = {
     fmt: getattr(torch, fmt.aliases.get("torch", "").removeprefix("torch."), torch.uint8) for fmt in ALL
+}
+FORMATS = {dtype: fmt for fmt, dtype in DTYPES.items() if dtype is not torch.uint8} | {
+    torch.uint8: UINT8,
+    PAIRS: FLOAT4_E2M1FN,
 }
 # How NumPy sees the elements of tensors, pairs as bytes.
 ARRAY_DTYPES = {dtype: dtype_of(fmt) for fmt, dtype in DTYPES.items()} | {torch.uint8: BYTES, PAIRS: BYTES}
@@ -92,9 +96,9 @@ def cast(
     tensor([ 50,  98, 228], dtype=torch.uint8)
     """
     _check_source(tensor)
-    dst = FLOAT4_E2M1FN if dtype is PAIRS else get_format(dtype, "dtype")
+    dst = (FORMATS.get(dtype) if isinstance(dtype, torch.dtype) else None) or get_format(dtype, "dtype")
     packs = _packs(dtype, dst, packed)
-    kind = torch_dtype(dst, packed=packs)
+    kind = torch_dtype(dst, packed=True) if packs else DTYPES[dst]
     options: dict[str, Any] = {"rounding": rounding, "overflow": overflow, "nan": nan}
     if threads != 1:
         options["threads"] = threads

@@ -20,7 +20,7 @@ cdef extern from "Python.h":
     object PyCapsule_New(void *pointer, const char *name, PyCapsule_Destructor destructor)
     bint PyCapsule_CheckExact(object capsule)
     bint IsValid "PyCapsule_IsValid"(PyObject *capsule, const char *name)
-    void *GetPointer "PyCapsule_GetPointer"(PyObject *capsule, const char *name)
+    void *GetPointer "PyCapsule_GetPointer"(PyObject *capsule, const char *name) except NULL
     const char *PyCapsule_GetName(object capsule) except? NULL
     int PyCapsule_SetName(object capsule, const char *name) except -1
 
