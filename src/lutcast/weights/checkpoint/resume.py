@@ -35,7 +35,7 @@ def begin(plan: Plan, journal: Journal, *, overwrite: bool, resume: bool) -> lis
     else:
         journal.start({**head, "old": sorted(_old_shards(folder, journal))})
     # From now on nothing says that the folder is a whole checkpoint.
-    for path in (*folder.glob(f"*{INDEX_SUFFIX}"), folder / SUMS):
+    for path in (folder / SUMS, *folder.glob(f"*{INDEX_SUFFIX}")):
         path.unlink(missing_ok=True)
     return notes
 
