@@ -8,9 +8,9 @@
     bench.py --groups tile,calls --json out.json  some groups; every figure of every round as JSON
 
 Groups: casts (all pairs), modes (every rounding into float8_e4m3fn), packed (4-bit storage), tile,
-calls (1 and 64 elements, in ns), threads (1 and 2), import. Peers are NumPy with ml_dtypes, torch,
-onnxruntime and numkong, each on one thread and into given arrays where it can; one that is not
-installed, or has no such cast, is a dash.
+calls (1 and 64 elements, in ns), embedded (plans run from C, in ns), threads (1 and 2), import. Peers
+are NumPy with ml_dtypes, torch, onnxruntime and numkong, each on one thread and into given arrays
+where it can; one that is not installed, or has no such cast, is a dash.
 
 Speed means something as a ratio only. In each round all contenders are timed in turn, each by the
 median of several loops, on one pinned core; the best round is shown. memcpy moves as many bytes as

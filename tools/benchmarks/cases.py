@@ -17,6 +17,7 @@ import lutcast
 from lutcast.policy import COMMON_ROUNDINGS
 
 from .arrays import Array, aligned, dtype_of, make
+from .embedded import plan_sample
 from .peers import Peer, Torch, attempt
 from .timing import Sample, loop
 
@@ -92,6 +93,7 @@ def groups(sizes: tuple[int, ...]) -> dict[str, list[Case]]:
         "packed": list(_packed(large)),
         "tile": list(_tiles()),
         "calls": list(_calls()),
+        "embedded": list(_embedded()),
         "threads": list(_threads()),
         "import": [Case("import", "import lutcast", 1, "-", 0, _import, limit="numpy+ml_dtypes")],
     }
@@ -224,6 +226,18 @@ def _call(case: Case, peers: Peers) -> Contenders:
         ours = loop("cast(x, dtype, out=out)" if "out" in how else "cast(x, dtype)", **names)
     others = _others(peers, "cast", src, dst, x, out) if "out" in how else _others(peers, "astype", src, dst, x)
     return {OURS: ours, case.limit: memcpy(case.nbytes)} | others
+
+
+def _embedded() -> Iterator[Case]:
+    for n, (src, dst) in product((1, 64, 4096), CALLS):
+        yield Case("embedded", f"{src}->{dst} plan_run from C", n, "weights", n * _size(src, dst), _plan, src, dst)
+
+
+def _plan(case: Case, peers: Peers) -> Contenders:
+    x = make(case.src, case.elements, case.data)
+    out = aligned(x.shape, dtype_of(case.dst))
+    ours = plan_sample(case.src, case.dst, x, out)
+    return {OURS: ours, case.limit: memcpy(case.nbytes)} | _others(peers, "cast", case.src, case.dst, x, out)
 
 
 # --------------------------------------------------------------------------- threads

@@ -33,7 +33,7 @@ def show(results: Sequence[Result], console: Console) -> None:
 
 
 def _unit(name: str) -> tuple[str, float]:
-    return {"calls": ("ns", 1e9), "import": ("ms", 1e3)}.get(name, ("G el/s", 0.0))
+    return {"calls": ("ns", 1e9), "embedded": ("ns", 1e9), "import": ("ms", 1e3)}.get(name, ("G el/s", 0.0))
 
 
 def _figure(result: Result, contender: str) -> str:
