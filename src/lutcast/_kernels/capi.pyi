@@ -3,5 +3,6 @@ from typing import Any
 from ..formats import Format
 
 CAPSULE: Any
+TILE: int
 
 def packed_bits(fmt: Format) -> int: ...
