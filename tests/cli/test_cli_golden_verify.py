@@ -48,9 +48,9 @@ def test_json(run, dump):
 
 def test_equal(run, tmp_path):
     golden = tmp_path / "golden.json"
-    assert run("golden", "export", "float32", "bfloat16", "--rounding", "to_odd", "-o", golden).code == 0
+    assert run("golden", "export", "float32", "float8_e5m2", "--rounding", "to_odd", "-o", golden).code == 0
     dump = tmp_path / "dump.hex"
-    assert run("golden", "export", "float32", "bfloat16", "--rounding", "to_odd", "-o", dump).code == 0
+    assert run("golden", "export", "float32", "float8_e5m2", "--rounding", "to_odd", "-o", dump).code == 0
     outcome = run("golden", "verify", dump, "--golden", golden)
     assert outcome.code == 0
     assert outcome.out.splitlines()[-1] == "all equal"
