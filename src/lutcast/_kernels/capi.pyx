@@ -125,6 +125,12 @@ cdef inline bint overlap(const char *a, Py_ssize_t a_size, const char *b, Py_ssi
     return a < b + b_size and b < a + a_size
 
 
+cdef inline bint leaves_memory(const void *data, Py_ssize_t low, Py_ssize_t high) noexcept nogil:
+    """Whether bytes low (not positive) to high from an address would lie below the first or above the last one."""
+    cdef uintptr_t address = <uintptr_t>data
+    return address < 0 - <uintptr_t>low or address + <uintptr_t>high < address
+
+
 cdef inline bint is_aligned(const void *data, Py_ssize_t unit) noexcept nogil:
     return <uintptr_t>data % <uintptr_t>unit == 0
 
@@ -139,6 +145,8 @@ cdef lutcast_status plan_run(const lutcast_plan *plan, const void *src, void *ds
     if p == NULL or src == NULL or dst == NULL:
         return LUTCAST_NULL_POINTER
     if n > <size_t>(LARGEST // WIDEST):
+        return LUTCAST_BAD_SIZE
+    if leaves_memory(src, 0, size * p.src_itemsize) or leaves_memory(dst, 0, size * p.dst_itemsize):
         return LUTCAST_BAD_SIZE
     if (overlap(<const char *>src, size * p.src_itemsize, <const char *>dst, size * p.dst_itemsize)
             and not (src == dst and p.dst_itemsize <= p.src_itemsize)):
@@ -213,6 +221,8 @@ cdef lutcast_status plan_run_strided(
         status = reach(shape, dst_strides, ndim, p.dst_itemsize, &dst_low, &dst_high)
     if status != LUTCAST_OK:
         return status
+    if leaves_memory(src, src_low, src_high) or leaves_memory(dst, dst_low, dst_high):
+        return LUTCAST_BAD_SIZE
     for axis in range(ndim):
         if dst_strides[axis] == 0 and shape[axis] > 1:
             return LUTCAST_OVERLAP
@@ -362,6 +372,8 @@ cdef lutcast_status tile(
     for axis in range(ndim - 1, -1, -1):
         strides[axis] = size
         size *= shape[axis]
+    if leaves_memory(src, 0, size) or leaves_memory(dst, 0, size * copies):
+        return LUTCAST_BAD_SIZE
     if overlap(<const char *>src, size, <const char *>dst, size * copies):
         return LUTCAST_OVERLAP
     tile_strided(<const char *>src, <char *>dst, <Py_ssize_t>itemsize, ndim, shape, strides, counts)
