@@ -8,6 +8,7 @@ and `lutcast.weights`, are imported on first use.
 import importlib
 from typing import Any
 
+from . import _interpreter  # noqa: F401  # before all else, as it refuses sub-interpreters
 from ._kernels import Caster
 from ._version import __version__
 from .audit import Audit, audit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from functools import cache
 
@@ -15,6 +16,9 @@ from .store import Reader, Table, code_dtype
 STORE = "tables.bin"
 
 _lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    # A child must not inherit the lock from a thread that it does not have.
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 _tables: dict[tuple[Format, Format, Policy], Table] = {}
 
 

@@ -146,7 +146,8 @@ def create(api: Api, plan: Plan, x: Room, y: Room, rng: np.random.Generator) -> 
     )
     if rng.random() < 0.1:
         return Call("plan_create", (None, *arguments), NULL)
-    place = y.place(rng, 8)
+    place = y.place(rng, 16)
+    place = Place(place.whole, place.start + -place.address % 8)  # a pointer variable is aligned in any C program
     handle = (ctypes.c_void_p * 1).from_address(place.address)
     handle[0] = 0x5A5A
     status = status_of_making(*arguments)
