@@ -78,7 +78,9 @@ def race(api: Api, rng: np.random.Generator, threads: int) -> tuple[int, int]:
     api.plan_destroy(shared.handle)
     done = ELEMENTS // threads * threads
     failures = len(statuses) - 3 * ROUND * threads + sum(status != OK for status in statuses)
-    failures += shared.cast(data[: done * shared.src.itemsize].tobytes()) != whole[: done * shared.dst.itemsize].tobytes()
+    failures += (
+        shared.cast(data[: done * shared.src.itemsize].tobytes()) != whole[: done * shared.dst.itemsize].tobytes()
+    )
     for plan, first in results[0]:
         x = data[: ELEMENTS * plan.src.itemsize].view(array_dtype(plan.src))
         alone = lutcast.cast(x, plan.dst, src=plan.src, **plan.policy).tobytes()

@@ -180,6 +180,13 @@ def test_strided_source_may_repeat_and_destination_may_not(module):
         module.cast_strided(id_of("uint8"), id_of("uint8"), y.view(np.uint8), 6, (-1,), y.view(np.uint8), 1, (1,), (4,))
 
 
+def test_strides_that_lead_below_the_first_address(module):
+    x, y = np.zeros(8, np.uint8), np.zeros(8, np.uint8)
+    for x_stride, y_stride in [(-(1 << 62), 1), (1, -(1 << 62))]:
+        with pytest.raises(ValueError, match=f"^{BAD_SIZE}: a size, stride or count is negative or too large"):
+            module.cast_strided(id_of("uint8"), id_of("int8"), x, 0, (x_stride,), y, 0, (y_stride,), (2,))
+
+
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=5), st.sampled_from([1, 2, 3, 8, 16]))
 @settings(deadline=None)
 def test_tile(module, axes, itemsize):

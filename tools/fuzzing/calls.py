@@ -175,9 +175,7 @@ def run_near(api: Api, plan: Plan, x: Room, y: Room, rng: np.random.Generator) -
     return Call("plan_run", arguments, OK, (written(dst, plan.cast(content(src, n * read))),))
 
 
-def layout(
-    rng: np.random.Generator, shape: list[int], itemsize: int, may_repeat: bool
-) -> tuple[list[int], int, int]:
+def layout(rng: np.random.Generator, shape: list[int], itemsize: int, may_repeat: bool) -> tuple[list[int], int, int]:
     """Return strides and the bytes before and after the first element that they span."""
     steps, at = [0] * len(shape), itemsize
     for axis in rng.permutation(len(shape)):
