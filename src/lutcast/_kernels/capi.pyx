@@ -318,6 +318,9 @@ cdef lutcast_status plan_run_packed(
         return LUTCAST_BAD_SIZE
     src_bits = p.src_bits if packed & LUTCAST_PACKED_SRC else 0
     dst_bits = p.dst_bits if packed & LUTCAST_PACKED_DST else 0
+    if (leaves_memory(src, 0, ((src_start + size) * (src_bits if src_bits else 8 * p.src_itemsize) + 7) // 8)
+            or leaves_memory(dst, 0, ((dst_start + size) * (dst_bits if dst_bits else 8 * p.dst_itemsize) + 7) // 8)):
+        return LUTCAST_BAD_SIZE
     if ranges_overlap(src, src_start, src_bits if src_bits else 8 * p.src_itemsize,
                       dst, dst_start, dst_bits if dst_bits else 8 * p.dst_itemsize, size):
         return LUTCAST_OVERLAP
