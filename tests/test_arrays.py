@@ -7,6 +7,7 @@ import en_dtypes
 import ml_dtypes
 import numpy as np
 import pytest
+from labels import label
 
 import lutcast
 from lutcast.arrays import share_memory
@@ -33,7 +34,7 @@ REAL = [f for f in ALL if f.kind != "complex"]
         (np.zeros((2, 0, 3)), np.zeros((2, 0, 3), np.float16)),
         (np.array(5, np.int64), np.array(5, np.float16)),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_array_likes(x, expected):
     result = lutcast.cast(x, "float16")
@@ -76,7 +77,7 @@ def test_while_another_thread_imports_torch(monkeypatch):
         np.datetime64("2026-01-01"), np.timedelta64(1, "s"), np.zeros(2, "i4,f4"), np.zeros(2, "V4"),
         np.array(["a"], np.dtypes.StringDType()),
     ],
-    ids=repr,
+    ids=label,
 )  # fmt: skip
 def test_elements_without_format(x):
     with pytest.raises(TypeError, match=r"^x: elements of dtype .* have no format; src= names that of codes$"):

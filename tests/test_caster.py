@@ -9,6 +9,7 @@ import en_dtypes
 import ml_dtypes
 import numpy as np
 import pytest
+from labels import label
 
 import lutcast
 from lutcast.formats import ALL
@@ -79,7 +80,7 @@ def test_lists_and_python_numbers_have_the_format_that_numpy_gives_them():
 @pytest.mark.parametrize(
     "x",
     [[1, 2], X.astype(np.float64), X.view(np.int32), np.zeros(2, ml_dtypes.bfloat16), X.astype(np.uint16)],
-    ids=repr,
+    ids=label,
 )
 def test_another_format_is_refused(x):
     out = np.full(np.shape(x), 7, np.float16)
@@ -88,7 +89,7 @@ def test_another_format_is_refused(x):
     assert (out == 7).all()
 
 
-@pytest.mark.parametrize("x", ["1.0", None, [None], np.zeros(1, "M8[s]"), np.zeros(2, "f4,f4")], ids=repr)
+@pytest.mark.parametrize("x", ["1.0", None, [None], np.zeros(1, "M8[s]"), np.zeros(2, "f4,f4")], ids=label)
 def test_elements_without_format_are_refused(x):
     with pytest.raises((TypeError, ValueError), match=r"^x: "):
         lutcast.caster("float32", "float16")(x)

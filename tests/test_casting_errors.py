@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from labels import label
 
 import lutcast
 
@@ -88,7 +89,7 @@ def test_unsupported_cast_is_a_type_error():
     assert lutcast.UnsupportedCast.__module__.startswith("lutcast")
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.0, 1.5, "2", None, [1]], ids=repr)
+@pytest.mark.parametrize("threads", [0, -1, 1.0, 1.5, "2", None, [1]], ids=label)
 def test_bad_count_of_threads(threads):
     message = r"^threads: .* given, an integer of at least 1 is needed$"
     assert lutcast.cast(X, "int8").tolist() == [1] * 4  # a cast that is known already is checked all the same

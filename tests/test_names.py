@@ -7,6 +7,7 @@ import en_dtypes
 import ml_dtypes
 import numpy as np
 import pytest
+from labels import label
 
 import lutcast
 from lutcast.formats import ALL
@@ -108,7 +109,7 @@ def test_torch_dtype_by_its_string():
         np.dtype("U3"), np.dtype("M8[s]"), np.dtype("i4,f4"), np.dtype((np.float32, 3)), np.dtype(np.longdouble),
         np.float32(1), np.zeros(2),
     ],
-    ids=repr,
+    ids=label,
 )  # fmt: skip
 def test_anything_else_is_a_type_error_that_lists_the_formats(given):
     with pytest.raises(TypeError, match=r"^name: .* is not a format; formats are bool, int2, .*complex128, and their"):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from labels import label
 
 import lutcast
 from lutcast import _kernels
@@ -93,7 +94,7 @@ def test_bits_of_nan_and_negative_zero_are_kept():
 
 
 @pytest.mark.parametrize(
-    "x", [5, 2.5, True, 1j, "text", b"bytes", [[1, 2]], np.float32(3), ml_dtypes.bfloat16(2)], ids=repr
+    "x", [5, 2.5, True, 1j, "text", b"bytes", [[1, 2]], np.float32(3), ml_dtypes.bfloat16(2)], ids=label
 )
 def test_array_likes(x):
     result = lutcast.tile(x, (2, 3))
@@ -171,7 +172,7 @@ def test_too_large_for_memory_is_refused_before_it_is_touched():
         ([1, None], r"^repeats: \[1, None\] given, integers are needed$"),
         (np.ones(2, np.float32), r"^repeats: float32 of 1 dimensions"),
     ],
-    ids=repr,
+    ids=label,
 )
 def test_bad_repeats(repeats, message):
     with pytest.raises(ValueError, match=message):
