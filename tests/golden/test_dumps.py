@@ -7,7 +7,7 @@ import pytest
 
 import lutcast
 from lutcast.golden import files, golden_of, vectors, verify, write_suite
-from lutcast.golden.dumps import read_dump, read_golden, read_inputs
+from lutcast.golden.dumps import read_dump, read_golden
 from lutcast.golden.files import GoldenFileError, Options
 
 PAIR = {"src": "float16", "dst": "float8_e5m2"}
@@ -77,7 +77,9 @@ def test_dump_with_foreign_inputs(tmp_path):
 def test_inputs_of_a_kernel(tmp_path):
     values = np.float16([1.5, -2.5, 300])
     values.tofile(tmp_path / "input.bin")
-    made = vectors("float16", "int8", rounding="ties_to_even", inputs=read_inputs(tmp_path / "input.bin", "float16"))
+    made = vectors(
+        "float16", "int8", rounding="ties_to_even", inputs=files.read_codes(tmp_path / "input.bin", "float16")
+    )
     assert made.outputs.view(np.int8).tolist() == [2, -2, 127]
     assert not made.is_complete
 

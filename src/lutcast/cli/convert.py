@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import DownloadColumn
 
 from lutcast import weights
 from lutcast.weights.atomic import check_destination
@@ -20,6 +18,7 @@ from lutcast.weights.report_files import REPORTS, write_report
 
 from .executors import dask_executor
 from .options import FORMAT, SIZE, Parsed, policy_options, scaling_options, selection_options
+from .progress import progress_bar
 from .recipe import recipe_option
 from .render import console, printable, render_report
 from .termination import terminable
@@ -110,7 +109,7 @@ def convert(
     .npy and .npz files hold formats that NumPy does not know as unsigned integers: the codes.
     In JSON, the strings "inf", "-inf" and "nan" stand for what JSON has no numbers for.
     """
-    with terminable(), _progress_bar(shown=not as_json and sys.stderr.isatty()) as progress:
+    with terminable(), progress_bar(DownloadColumn(), shown=not as_json) as progress:
         if _is_checkpoint(source, destination, options):
             with dask_executor(options.pop("dask")) as executor:
                 report = weights.convert_checkpoint(
@@ -149,18 +148,3 @@ def _is_checkpoint(source: Path, destination: Path, options: Mapping[str, Any]) 
         return True
     to_folder = destination.is_dir() or not destination.suffix or options["max_shard_size"] is not None
     return source.suffix.lower() == _SUFFIX and (to_folder or destination.suffix.lower() == _SUFFIX)
-
-
-@contextmanager
-def _progress_bar(shown: bool) -> Iterator[weights.Progress | None]:
-    if not shown:
-        yield None
-        return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-
-        def update(name: str, done: int, total: int) -> None:
-            bar.update(task, description=printable(name), completed=done, total=total)
-
-        yield update

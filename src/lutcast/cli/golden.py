@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.progress import MofNCompleteColumn, TextColumn
 
 from lutcast import golden as library
 from lutcast.golden.files import KINDS, Options, kind_of, write, write_ascendc
@@ -122,7 +123,7 @@ def suite(preset: str, output: Path, dry_run: bool) -> None:
             click.echo(f"{item.count():>9}  {item.path}")
         click.echo(f"{sum(item.count() for item in goldens):>9}  vectors in {len(goldens)} files")
         return
-    with progress_bar("vectors") as progress:
+    with progress_bar(MofNCompleteColumn(), TextColumn("vectors")) as progress:
         manifest = library.write_suite(goldens, output, name=name, progress=progress)
     click.echo(f"{len(manifest['files'])} files, {sum(f['vectors'] for f in manifest['files'])} vectors")
 
@@ -134,7 +135,7 @@ def check(folder: Path) -> int:
 
     Exit code 1 if a file is missing, changed, or not what this version computes.
     """
-    with progress_bar("vectors") as progress:
+    with progress_bar(MofNCompleteColumn(), TextColumn("vectors")) as progress:
         report = library.check(folder, progress=progress)
     for problem in report.problems:
         click.echo(problem)

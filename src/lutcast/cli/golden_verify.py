@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from lutcast.golden import Vectors, Verdict, vectors, verify
-from lutcast.golden.dumps import Meaning, read_dump, read_golden, read_inputs
-from lutcast.golden.files import Options
+from lutcast.golden.dumps import Meaning, read_dump, read_golden
+from lutcast.golden.files import Options, read_codes
 
 from .options import FORMAT, layout_options, rounding_options
 from .render import Column, console, render_table
@@ -104,7 +104,7 @@ def _golden(path: Path | None, inputs: Path | None, meaning: Meaning, level: int
     if not {"src", "dst"} <= meaning.keys():
         raise click.UsageError("--src and --dst are needed, or a --golden that says them")
     if inputs:
-        return vectors(**meaning, inputs=read_inputs(inputs, meaning["src"], options=layout))
+        return vectors(**meaning, inputs=read_codes(inputs, meaning["src"], options=layout))
     return vectors(**meaning, level=level)
 
 

@@ -1,4 +1,4 @@
-"""A progress bar of things that are counted."""
+"""A progress bar, on terminals only."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 from .render import console, printable
 
 
 @contextmanager
-def progress_bar(unit: str) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show what is at hand, done and to be done, on a terminal; yield None elsewhere."""
-    if not sys.stderr.isatty():
+def progress_bar(*counter: ProgressColumn, shown: bool = True) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show what is at hand, done and to be done, counted by some columns; yield None where nobody would see it."""
+    if not (shown and sys.stderr.isatty()):
         yield None
         return
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
+        *counter,
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:

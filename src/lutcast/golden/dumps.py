@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import Array
 from ..names import get_format
 from .check import read_manifest
-from .files import GoldenFileError, Options, read_codes, read_vectors
+from .files import GoldenFileError, Options, read_vectors
 from .suites import MANIFEST, goldens_of
 from .vectors import LEVELS, Vectors, count, vectors
 
@@ -104,11 +104,6 @@ def read_dump(
     if len(got) != len(golden):
         raise GoldenFileError(f"{path}: {len(got)} results, the golden has {len(golden)} vectors")
     return got, golden
-
-
-def read_inputs(path: Pathlike, src: object, *, format: str | None = None, options: Options | None = None) -> Array:
-    """Read the inputs that a device was given, as codes; raises as `files.read_codes`."""
-    return read_codes(path, src, format=format, options=options)
 
 
 def _own_words(path: Path) -> tuple[dict[str, str], str | None, Options | None]:

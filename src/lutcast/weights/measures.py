@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -157,9 +158,12 @@ def _is_unusual(src: Format, dst: Format, policy: Policy) -> bool:
     return is_wide or dst is FLOAT64 or dst.kind == "bool" or policy.rounding is Rounding.HYBRID
 
 
+@cache
 def quanta_of(fmt: Format) -> NDArray[np.int16]:
     """Return the exponent of the last place of a format's values by the exponent field of a float64."""
-    return np.array([fmt.quantum_exponent(field - 1023) for field in range(2048)], np.int16)
+    quanta = np.array([fmt.quantum_exponent(field - 1023) for field in range(2048)], np.int16)
+    quanta.setflags(write=False)
+    return quanta
 
 
 class _Slow(Auditor):
@@ -214,16 +218,8 @@ class _Slow(Auditor):
 
 def last_places(values: NDArray[np.float64], fmt: Format) -> NDArray[np.float64]:
     """Return the unit in the last place of values of a format; of the smallest subnormals for 0."""
-    if fmt.kind != "float":
-        return np.ones(values.shape)
-    exponents = np.maximum(np.frexp(values)[1] - 1, fmt.min_exponent)
-    exponents = np.where(values == 0, fmt.min_exponent, exponents)
-    if fmt.is_tapered:
-        magnitudes = np.abs(exponents)
-        bits = np.select([exponents < -15, magnitudes < 4, magnitudes < 8], [0, 3, 2], 1)
-    else:
-        bits = np.full(values.shape, fmt.fraction_bits)
-    return np.asarray(np.ldexp(1.0, exponents - bits))
+    fields = np.ascontiguousarray(values).view(np.uint64) >> np.uint64(52) & np.uint64(0x7FF)
+    return np.asarray(np.ldexp(1.0, quanta_of(fmt)[fields]))
 
 
 def _cosine(before: Fraction, after: Fraction, noise: Fraction) -> float:

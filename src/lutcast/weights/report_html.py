@@ -21,6 +21,7 @@ svg text { font: 11px system-ui, sans-serif; fill: #333 } .bar { fill: #3b6ea5 }
 """
 _BARS = 60  # tensors in the chart of ratios
 _LOW_DB = 20.0
+_BAD = '<td class="bad">'
 _CLASSES = dict(zip(PLACE_NAMES, ("exact", "to 1/4", "to 1/2", "to 1", "to 2", "beyond"), strict=True))
 
 _COLUMNS: tuple[tuple[str, Callable[[TensorReport, Measures], str]], ...] = (
@@ -133,14 +134,8 @@ def _table(measured: Sequence[tuple[TensorReport, Measures]]) -> Iterator[str]:
     for tensor, measures in measured:
         cells = [(title, text(tensor, measures)) for title, text in _COLUMNS]
         bad = {"saturated": measures.saturated > 0, "NaN out": measures.nan_out > measures.nan_in}
-        yield (
-            "<tr>"
-            + "".join(
-                f"<td{' class=' + chr(34) + 'bad' + chr(34) if bad.get(title) else ''}>{escape(text)}</td>"
-                for title, text in cells
-            )
-            + "</tr>"
-        )
+        row = ((_BAD if bad.get(title) else "<td>") + escape(text) + "</td>" for title, text in cells)
+        yield f"<tr>{''.join(row)}</tr>"
     yield "</table></div>"
 
 

@@ -90,19 +90,20 @@ class NewScales(Output):
 
 
 @dataclass(frozen=True)
-class UnscaledWeight(Output):
+class Unmeasured(Output):
+    """A tensor whose loss is not measured: what was lost was lost when the weight was scaled."""
+
+    def measurer(self) -> Measurer | None:
+        """Return None."""
+        return None
+
+
+@dataclass(frozen=True)
+class UnscaledWeight(Unmeasured):
     """A weight multiplied by its scales, and cast once."""
 
     scales: Stored
     grid: Grid
-
-    def measure(self) -> Measurer | None:
-        """Return what a dry run says."""
-        return None
-
-    def measurer(self) -> Measurer | None:
-        """Return None: what was lost was lost when the weight was scaled."""
-        return None
 
     def pieces(self, threads: int, measurer: Measurer | None = None) -> Iterator[NDArray[Any]]:
         """Yield the products, some rows at a time."""
@@ -116,16 +117,8 @@ class UnscaledWeight(Output):
 
 
 @dataclass(frozen=True)
-class RebiasedWeight(Output):
+class RebiasedWeight(Unmeasured):
     """A weight whose values double or halve with the bias of its exponent, which its scales undo."""
-
-    def measurer(self) -> Measurer | None:
-        """Return what measures the loss: 240 of e4m3fnuz has no counterpart."""
-        return None
-
-    def measure(self) -> Measurer | None:
-        """Return what a dry run says."""
-        return None
 
     def pieces(self, threads: int, measurer: Measurer | None = None) -> Iterator[NDArray[Any]]:
         """Yield the codes, a piece at a time."""
@@ -135,7 +128,7 @@ class RebiasedWeight(Output):
 
 
 @dataclass(frozen=True)
-class RebiasedScales(Output):
+class RebiasedScales(Unmeasured):
     """The scales of a rebiased weight, as float32."""
 
     factor: float
