@@ -36,21 +36,23 @@ def check(table):
 def test_two_bytes_of_each_word(width):
     pairs = np.random.default_rng(width).integers(0, 1 << 16, 256).astype(f"u{width}")
     record = check(pairs << np.array(8 * width - 16, pairs.dtype))
-    assert not record["is_shifted"]
+    assert not record["is_integer"]
 
 
 @pytest.mark.parametrize("most", [False, True])
-@pytest.mark.parametrize("width", [4, 8])
-def test_shifted_bytes(width, most):
+@pytest.mark.parametrize(("width", "bits"), [(4, 8), (8, 5)])
+def test_integers_of_few_bits(width, bits, most):
+    """Their floats have no more fraction bits than two bytes hold."""
     rng = np.random.default_rng(width)
     signed = np.dtype(f"i{width}")
     limits = np.iinfo(signed)
-    values = rng.integers(-128, 128, 256).astype(signed) << rng.integers(0, 8 * width - 7, 256).astype(signed)
+    values = rng.integers(-(1 << bits) + 1, 1 << bits, 256).astype(signed)
+    values <<= rng.integers(0, 8 * width - bits, 256).astype(signed)
     values[:6] = [0, 1, -1, limits.min, limits.min // 2, 3]
     if most:
         values[[6, 77]] = limits.max
     record = check(values.view(f"u{width}"))
-    assert record["is_shifted"]
+    assert record["is_integer"]
     assert bool(record["has_most"]) is most
 
 

@@ -1,15 +1,18 @@
 """Tables from 8 bits to words of 16, 32 or 64 in two planes of bytes, which vector registers hold.
 
-Most words have at most two bytes that are not zero: a float of few bits leaves the others alone.
-An integer that a float of few bits becomes is a byte shifted left, except the largest one, which
-stands for infinity: one plane holds the bytes, which are put at the top of their words, the other
-how far each is shifted back down.
+Most words have no more than two bytes that are not zero, the highest ones: a float of few bits leaves
+the others alone. An integer that a float of few bits becomes is exact as a float of its width, which
+is such a word again; the processor makes it the integer. Only the largest integer, which stands for
+infinity, is not: its float is one more, and the loop tells it from the others.
 
 A table that is neither stays a table. What is cut is put together again here and compared with the
 table before it is used.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -19,67 +22,63 @@ CODES = 256
 LANES = 64  # bytes of a register
 # lutcast_planes of _kernels/registers.h
 LAYOUT = np.dtype([
-    ("used", "<u8"), ("is_shifted", "<u2"), ("has_most", "<u2"), ("low", "u1", CODES), ("high", "u1", CODES),
-    ("index", "u1", (8, LANES)),
+    ("has_sign", "<u2"), ("is_integer", "<u2"), ("has_most", "<u2"), ("order", "u1", LANES),
+    ("low", "u1", CODES), ("high", "u1", CODES),
 ])  # fmt: skip
 
 
 def planes(table: Table) -> Table | None:
     """Cut the table of an 8-bit source to words into planes; None where two are not enough."""
-    for cut in (_cut_pair, _cut_shifted):
-        record = cut(table)
-        if record is not None and np.array_equal(_assemble(record, table.dtype), table):
+    for record in chain(_cut(table), _cut_integers(table)):
+        if np.array_equal(_assemble(record, table.dtype), table):
             record.setflags(write=False)
             return record
     return None
 
 
-def _cut_pair(table: Table) -> Table:
-    """Take the two highest bytes of each word."""
-    width = table.itemsize
-    pair = table >> 8 * (width - 2)
-    return _record(width, width - 2, pair & 0xFF, pair >> 8)
+def _cut(table: Table) -> Iterator[Table]:
+    """Take the two highest bytes of each word, where possible of the first half alone, to which a sign is added."""
+    record = np.zeros((), LAYOUT)
+    record["order"] = _order(table.itemsize)
+    pair = table >> 8 * (table.itemsize - 2)
+    mirrored = np.append(pair[: CODES // 2], pair[: CODES // 2] | 0x8000)
+    for record["has_sign"], words in ((True, mirrored), (False, pair)):
+        record["low"], record["high"] = words & 0xFF, words >> 8
+        yield record
 
 
-def _cut_shifted(table: Table) -> Table | None:
-    """Take the bits of each integer that are not zero, and how far they are from the top of the word."""
+def _cut_integers(table: Table) -> Iterator[Table]:
+    """Take the two highest bytes of the float that each integer is."""
     width = table.itemsize
     if width < 4:
-        return None
-    top = 8 * width - 8
+        return
     signed = table.view(f"i{width}")
-    most = np.iinfo(signed.dtype).max
-    shift = np.minimum(np.bitwise_count((signed & -signed) - 1), top)
-    down = np.where(signed == 0, 8 * width, top - shift)
-    is_most = signed == most
-    record = _record(width, 0, np.where(is_most, 1, down), np.where(is_most, 0, signed >> shift))
-    record["is_shifted"], record["has_most"] = True, is_most.any()
-    return record
+    for record in _cut(signed.astype(f"f{width}").view(table.dtype)):
+        record["is_integer"], record["has_most"] = True, (signed == np.iinfo(signed.dtype).max).any()
+        yield record
 
 
-def _record(width: int, byte: int, low: Table, high: Table) -> Table:
-    """Describe words whose byte at a place comes from one plane and whose highest byte from another."""
-    record = np.zeros((), LAYOUT)
-    record["low"], record["high"] = low & 0xFF, high & 0xFF
-    elements = np.arange(width * (LANES // width)).reshape(width, -1)
-    index = record["index"][:width].reshape(width, -1, width)
-    index[:, :, byte], index[:, :, -1] = elements, elements + LANES
-    record["used"] = sum((1 << byte | 1 << width - 1) << at for at in range(0, LANES, width))
-    return record
+def _order(width: int) -> Table:
+    """Return where each of 64 codes is put, so that words made by shifts and masks come out in order.
+
+    Bytes beside each other go to the two halves of what is stored, pairs of them to the halves of
+    those, and so on: the lowest bits of a place, reversed, are the highest of the number of its code.
+    """
+    place, order, half = np.arange(LANES), np.zeros(LANES, int), LANES
+    for _ in range(width.bit_length() - 1):
+        half //= 2
+        order += half * (place & 1)
+        place = place >> 1
+    return order + place
 
 
 def _assemble(record: Table, dtype: np.dtype) -> Table:
     """Put the table together again, as the loop does."""
     width = dtype.itemsize
-    kept = [bool(int(record["used"]) >> at & 1) for at in range(LANES)]
-    words = []
-    for start in range(0, CODES, LANES):
-        both = np.append(record["low"][start : start + LANES], record["high"][start : start + LANES])
-        words += [np.where(kept, both[index], 0).astype(np.uint8).view(dtype) for index in record["index"][:width]]
-    result = np.concatenate(words)
-    if record["is_shifted"]:
-        signed = result.view(f"i{width}")
-        is_most = signed == 1
-        signed >>= signed & 0xFF
-        signed[is_most] = np.iinfo(signed.dtype).max
-    return result
+    words = (record["high"].astype(dtype) << 8 | record["low"]) << 8 * (width - 2)
+    if not record["is_integer"]:
+        return words
+    floats = words.view(f"f{width}")
+    limits = np.iinfo(f"i{width}")
+    is_most = floats == -float(limits.min)
+    return np.where(is_most, limits.max, np.where(is_most, 0, floats).astype(limits.dtype)).view(dtype)

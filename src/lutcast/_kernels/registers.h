@@ -13,14 +13,14 @@
 
 /* A table from 8 bits to wider words in planes of bytes; see lutcast.planes. */
 typedef struct {
-    uint64_t used;         /* which bytes of 64 come from a plane, the others are 0 */
-    uint16_t is_shifted;   /* the highest byte of a word is to be shifted down by what the lowest says */
-    uint16_t has_most;     /* the word 1 is the largest integer, and all others are as large as words have bits */
-    uint8_t low[256], high[256];
-    uint8_t index[8][64];  /* which bytes of both planes make the words, vector by vector */
+    uint16_t has_sign;              /* codes from 128 on give the words of those before, the highest bit set */
+    uint16_t is_integer;            /* words are floats, which are to be made the integers they are */
+    uint16_t has_most;              /* the float above all integers stands for the largest one */
+    uint8_t order[64];              /* which of 64 codes is looked up at each place */
+    uint8_t low[256], high[256];    /* the two highest bytes of the words, the others are 0 */
 } lutcast_planes;
 
-#if defined(__AVX512VBMI__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+#if defined(__AVX512VBMI__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 #include <immintrin.h>
 #define LUTCAST_HAS_REGISTER_TABLES 1
 
@@ -71,56 +71,81 @@ static inline Py_ssize_t lutcast_vector_lookup_8_8(const uint8_t *src, uint8_t *
     return n;
 }
 
-/* 64 codes: bytes, or 4 bits each in half as many. */
-LUTCAST_INLINE __m512i lutcast_load_codes(const uint8_t *src, Py_ssize_t at, const int packed)
+/* The words of 16 bits whose bytes lie in two vectors: those of even places, or of odd ones. */
+LUTCAST_INLINE __m512i lutcast_words(__m512i low, __m512i high, const int odd)
 {
-    if (!packed)
-        return _mm512_loadu_si512(src + at);
-    __m512i pair = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)(src + at / 2)));
-    return _mm512_and_si512(_mm512_or_si512(pair, _mm512_slli_epi16(pair, 4)), _mm512_set1_epi8(15));
+    if (odd)
+        return _mm512_or_si512(_mm512_srli_epi16(low, 8), _mm512_and_si512(high, _mm512_set1_epi16((short)0xFF00)));
+    return _mm512_or_si512(_mm512_and_si512(low, _mm512_set1_epi16(0xFF)), _mm512_slli_epi16(high, 8));
 }
 
-/* A byte that stands at the top of its word is shifted down by what the lowest byte says. */
-LUTCAST_INLINE __m512i lutcast_shift_down(__m512i word, const int width, const int has_most)
+/* The upper halves of words of 32 or 64 bits, which are next to each other: those of even places, or of odd ones. */
+LUTCAST_INLINE __m512i lutcast_widen(__m512i halves, const int width, const int odd)
 {
-    const __m512i ones = _mm512_set1_epi8(-1);
+    if (width == 4)
+        return odd ? _mm512_and_si512(halves, _mm512_set1_epi32((int)0xFFFF0000)) : _mm512_slli_epi32(halves, 16);
+    return odd ? _mm512_and_si512(halves, _mm512_set1_epi64(-1LL << 32)) : _mm512_slli_epi64(halves, 32);
+}
+
+/* The integers that floats are; no exception is raised, even where the float is above all integers. */
+LUTCAST_INLINE __m512i lutcast_integers(__m512i word, const int width, const int has_most)
+{
+    const int quietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
     if (width == 4) {
-        __m512i shifted = _mm512_srav_epi32(word, _mm512_and_si512(word, _mm512_set1_epi32(0xFF)));
-        return has_most ? _mm512_or_si512(shifted, _mm512_srlv_epi32(ones, word)) : shifted;
+        __m512i value = _mm512_cvt_roundps_epi32(_mm512_castsi512_ps(word), quietly);
+        if (!has_most)
+            return value;
+        __mmask16 is_most = _mm512_cmpeq_epi32_mask(word, _mm512_set1_epi32(0x4F000000));
+        return _mm512_mask_mov_epi32(value, is_most, _mm512_set1_epi32(INT32_MAX));
     }
-    __m512i shifted = _mm512_srav_epi64(word, _mm512_and_si512(word, _mm512_set1_epi64(0xFF)));
-    return has_most ? _mm512_or_si512(shifted, _mm512_srlv_epi64(ones, word)) : shifted;
+    __m512i value = _mm512_cvt_roundpd_epi64(_mm512_castsi512_pd(word), quietly);
+    if (!has_most)
+        return value;
+    __mmask8 is_most = _mm512_cmpeq_epi64_mask(word, _mm512_set1_epi64(0x43E0LL << 48));
+    return _mm512_mask_mov_epi64(value, is_most, _mm512_set1_epi64(INT64_MAX));
 }
 
 LUTCAST_INLINE Py_ssize_t lutcast_look_up_planes(
     const uint8_t *src, uint8_t *dst, Py_ssize_t n, const lutcast_planes *planes, const int packed, const int width,
-    const int is_shifted, const int has_most)
+    const int has_sign, const int is_integer, const int has_most)
 {
     const lutcast_bytes low = lutcast_load_bytes(planes->low), high = lutcast_load_bytes(planes->high);
-    const __mmask64 used = planes->used;
-    __m512i index[8];
+    const __m512i order = _mm512_loadu_si512(planes->order), digit = _mm512_set1_epi8(15);
+    const __m512i pair = _mm512_and_si512(_mm512_srli_epi16(order, 1), _mm512_set1_epi8(31));
+    const __m512i shift = _mm512_slli_epi16(_mm512_and_si512(order, _mm512_set1_epi16(1)), 2);
+    const __m512i sign = _mm512_set1_epi8((char)0x80);
     Py_ssize_t i = 0;
-    for (int j = 0; j < width; j++)
-        index[j] = _mm512_loadu_si512(planes->index[j]);
     LUTCAST_TWO_TURNS
     for (; i + 64 <= n; i += 64) {
-        __m512i code = lutcast_load_codes(src, i, packed), a, b;
-        if (packed) {
+        __m512i code, a, b;
+        if (packed) { /* codes of one parity lie next to each other */
+            code = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *)(src + i / 2)));
+            code = _mm512_and_si512(_mm512_srlv_epi16(_mm512_permutexvar_epi8(pair, code), shift), digit);
             a = _mm512_permutexvar_epi8(code, low.part[0]);
             b = _mm512_permutexvar_epi8(code, high.part[0]);
         } else {
-            a = lutcast_look_up(&low, code, 1);
-            b = lutcast_look_up(&high, code, 1);
+            code = _mm512_permutexvar_epi8(order, _mm512_loadu_si512(src + i));
+            a = lutcast_look_up(&low, code, !has_sign);
+            b = lutcast_look_up(&high, code, !has_sign);
+            if (has_sign)
+                b = _mm512_or_si512(b, _mm512_and_si512(code, sign));
         }
-        for (int j = 0; j < width; j++) {
-            __m512i word = _mm512_maskz_permutex2var_epi8(used, a, index[j], b);
-            if (is_shifted)
-                word = lutcast_shift_down(word, width, has_most);
+        for (int j = 0; j < width; j++) { /* the bits of j, highest first, say which half of a half it is */
+            __m512i word = lutcast_words(a, b, j >= width / 2);
+            if (width >= 4)
+                word = lutcast_widen(word, 4, j / (width / 4) & 1);
+            if (width == 8)
+                word = lutcast_widen(word, 8, j & 1);
+            if (is_integer)
+                word = lutcast_integers(word, width, has_most);
             _mm512_storeu_si512(dst + i * width + 64 * j, word);
         }
     }
     return i;
 }
+
+#define LUTCAST_PLANES(has_sign, is_integer, has_most) \
+    return lutcast_look_up_planes(src, dst, n, planes, packed, width, has_sign, is_integer, has_most)
 
 /* To words of 2, 4 or 8 bytes. */
 LUTCAST_INLINE Py_ssize_t lutcast_vector_lookup(
@@ -129,11 +154,18 @@ LUTCAST_INLINE Py_ssize_t lutcast_vector_lookup(
     const lutcast_planes *planes = data;
     if (!planes)
         return 0;
-    if (width == 2 || !planes->is_shifted)
-        return lutcast_look_up_planes(src, dst, n, planes, packed, width, 0, 0);
-    if (!planes->has_most)
-        return lutcast_look_up_planes(src, dst, n, planes, packed, width, 1, 0);
-    return lutcast_look_up_planes(src, dst, n, planes, packed, width, 1, 1);
+    const int has_sign = planes->has_sign && !packed;
+    if (width >= 4 && planes->is_integer) {
+        switch (has_sign * 2 + planes->has_most) {
+        case 0: LUTCAST_PLANES(0, 1, 0);
+        case 1: LUTCAST_PLANES(0, 1, 1);
+        case 2: LUTCAST_PLANES(1, 1, 0);
+        default: LUTCAST_PLANES(1, 1, 1);
+        }
+    }
+    if (has_sign)
+        LUTCAST_PLANES(1, 0, 0);
+    LUTCAST_PLANES(0, 0, 0);
 }
 #else
 #define LUTCAST_HAS_REGISTER_TABLES 0

@@ -35,37 +35,38 @@ typedef struct {
 #if LUTCAST_HAS_REGISTER_TABLES
 typedef struct {
     lutcast_bytes first, edge_1, edge_2, dense[2], value;
-    __m512i even, odd;     /* bytes of 16-bit words */
-    __m512i lower, upper;  /* halves of 32-bit words */
-    __m128i stretch;
+    __m512i order;         /* where the results of 64 elements are */
+    __m512i even;          /* lower bytes of 16-bit words */
+    __m512i low, top, moved, stretch, sign_index;
 } lutcast_step_registers;
 
-LUTCAST_INLINE lutcast_step_registers lutcast_load_steps(const lutcast_steps *steps)
+LUTCAST_INLINE lutcast_step_registers lutcast_load_steps(const lutcast_steps *steps, const int is_float32)
 {
     lutcast_step_registers r;
-    uint8_t even[64];
-    uint16_t lower[32];
-    for (int i = 0; i < 64; i++)
+    uint8_t order[64], even[64];
+    for (int i = 0; i < 64; i++) {
+        order[i] = (uint8_t)(is_float32 ? i % 16 * 4 + (i / 16 % 2) * 2 + i / 32 : i % 32 * 2 + i / 32);
         even[i] = (uint8_t)(2 * i);
-    for (int i = 0; i < 32; i++)
-        lower[i] = (uint16_t)(2 * i);
+    }
+    r.order = _mm512_loadu_si512(order);
     r.even = _mm512_loadu_si512(even);
-    r.odd = _mm512_add_epi8(r.even, _mm512_set1_epi8(1));
-    r.lower = _mm512_loadu_si512(lower);
-    r.upper = _mm512_add_epi16(r.lower, _mm512_set1_epi16(1));
     r.first = lutcast_load_bytes(steps->first);
     r.edge_1 = lutcast_load_bytes(steps->edge_1);
     r.edge_2 = lutcast_load_bytes(steps->edge_2);
     r.dense[0] = lutcast_load_bytes(steps->dense);
     r.dense[1] = lutcast_load_bytes(steps->dense + 256);
     r.value = lutcast_load_bytes(steps->value);
-    r.stretch = _mm_cvtsi32_si128(steps->stretch);
+    r.low = _mm512_set1_epi16((short)steps->low);
+    r.top = _mm512_set1_epi16((short)steps->top);
+    r.moved = _mm512_set1_epi16((short)steps->moved);
+    r.stretch = _mm512_set1_epi16((short)steps->stretch);
+    r.sign_index = _mm512_set1_epi8((char)steps->sign_index);
     return r;
 }
 
 /* Block and place of 32 codes. */
 LUTCAST_INLINE __m512i lutcast_place(
-    const lutcast_steps *steps, const lutcast_step_registers *r, __m512i code, const int shape)
+    const lutcast_step_registers *r, __m512i code, const int shape)
 {
     if (shape == LUTCAST_UNSIGNED)
         return code;
@@ -74,30 +75,40 @@ LUTCAST_INLINE __m512i lutcast_place(
     __m512i magnitude = _mm512_and_si512(code, _mm512_set1_epi16(0x7FFF));
     if (shape == LUTCAST_PLAIN || shape == LUTCAST_DENSE)
         return magnitude;
-    __m512i place = _mm512_subs_epu16(magnitude, _mm512_set1_epi16((short)steps->low));
-    place = _mm512_min_epu16(place, _mm512_set1_epi16((short)steps->top));
-    place = _mm512_max_epu16(place, _mm512_subs_epu16(magnitude, _mm512_set1_epi16((short)steps->moved)));
+    __m512i place = _mm512_subs_epu16(magnitude, r->low);
+    place = _mm512_min_epu16(place, r->top);
+    place = _mm512_max_epu16(place, _mm512_subs_epu16(magnitude, r->moved));
     if (shape == LUTCAST_WINDOW_ZERO)
         place = _mm512_max_epu16(place, _mm512_min_epu16(magnitude, _mm512_set1_epi16(1)));
-    return _mm512_sll_epi16(place, r->stretch);
+    return _mm512_sllv_epi16(place, r->stretch);
+}
+
+/* The lower or upper bytes of the 16-bit words of two vectors: those of the first at even places. */
+LUTCAST_INLINE __m512i lutcast_lower_bytes(__m512i a, __m512i b)
+{
+    return _mm512_or_si512(_mm512_and_si512(a, _mm512_set1_epi16(0xFF)), _mm512_slli_epi16(b, 8));
+}
+
+LUTCAST_INLINE __m512i lutcast_upper_bytes(__m512i a, __m512i b)
+{
+    return _mm512_or_si512(_mm512_srli_epi16(a, 8), _mm512_and_si512(b, _mm512_set1_epi16((short)0xFF00)));
 }
 
 /* Look 64 codes up, which lie in two vectors. */
 LUTCAST_INLINE __m512i lutcast_step(
-    const lutcast_steps *steps, const lutcast_step_registers *r, __m512i a, __m512i b,
+    const lutcast_step_registers *r, __m512i a, __m512i b,
     const int shape, const int wide)
 {
     const __m512i one = _mm512_set1_epi8(1);
     __mmask64 negative = 0;
     if (shape != LUTCAST_UNSIGNED)
-        negative = _mm512_movepi8_mask(_mm512_permutex2var_epi8(a, r->odd, b));
-    a = lutcast_place(steps, r, a, shape);
-    b = lutcast_place(steps, r, b, shape);
-    const __m512i upper = _mm512_permutex2var_epi8(a, r->odd, b);
-    const __m512i place = _mm512_permutex2var_epi8(a, r->even, b);
+        negative = _mm512_movepi8_mask(lutcast_upper_bytes(a, b));
+    a = lutcast_place(r, a, shape);
+    b = lutcast_place(r, b, shape);
+    const __m512i upper = lutcast_upper_bytes(a, b), place = lutcast_lower_bytes(a, b);
     __m512i block = upper;
     if (shape != LUTCAST_UNSIGNED)
-        block = _mm512_or_si512(block, _mm512_maskz_set1_epi8(negative, (char)steps->sign_index));
+        block = _mm512_or_si512(block, _mm512_maskz_mov_epi8(negative, r->sign_index));
     __m512i run = lutcast_look_up(&r->first, block, wide);
     __mmask64 past_1 = _mm512_cmpge_epu8_mask(place, lutcast_look_up(&r->edge_1, block, wide));
     __mmask64 past_2 = _mm512_cmpge_epu8_mask(place, lutcast_look_up(&r->edge_2, block, wide));
@@ -110,60 +121,63 @@ LUTCAST_INLINE __m512i lutcast_step(
     }
     __mmask64 has_value = _mm512_test_epi8_mask(run, run);
     __m512i value = _mm512_maskz_permutex2var_epi8(has_value, r->value.part[0], run, r->value.part[1]);
-    if (shape == LUTCAST_UNSIGNED)
-        return value;
-    return _mm512_mask_mov_epi8(
-        value, negative & has_value, _mm512_permutex2var_epi8(r->value.part[2], run, r->value.part[3]));
+    if (shape != LUTCAST_UNSIGNED)
+        value = _mm512_mask_mov_epi8(
+            value, negative & has_value, _mm512_permutex2var_epi8(r->value.part[2], run, r->value.part[3]));
+    return _mm512_permutexvar_epi8(r->order, value);
 }
 
-/* Round 32 float32 to odd at bfloat16: the upper halves, their last bit set where a lower half is not zero. */
-LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src, const lutcast_step_registers *r)
+/* Round 32 float32 to odd at bfloat16: the upper halves, their last bit set where a lower half is not zero.
+ * The first sixteen are at even places. */
+LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src)
 {
+    const __m512i upper = _mm512_set1_epi32((int)0xFFFF0000);
     __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + 16);
-    __m512i high = _mm512_permutex2var_epi16(a, r->upper, b), low = _mm512_permutex2var_epi16(a, r->lower, b);
+    __m512i high = _mm512_or_si512(_mm512_srli_epi32(a, 16), _mm512_and_si512(b, upper));
+    __m512i low = _mm512_or_si512(_mm512_andnot_si512(upper, a), _mm512_slli_epi32(b, 16));
     return _mm512_or_si512(high, _mm512_min_epu16(low, _mm512_set1_epi16(1)));
 }
 
 /* The results for 64 elements, 16-bit codes or float32. */
 LUTCAST_INLINE __m512i lutcast_step_at(
-    const void *src, Py_ssize_t at, const lutcast_steps *steps, const lutcast_step_registers *r,
+    const void *src, Py_ssize_t at, const lutcast_step_registers *r,
     const int shape, const int wide, const int is_float32)
 {
     __m512i a, b;
     if (is_float32) {
-        a = lutcast_odd((const uint32_t *)src + at, r);
-        b = lutcast_odd((const uint32_t *)src + at + 32, r);
+        a = lutcast_odd((const uint32_t *)src + at);
+        b = lutcast_odd((const uint32_t *)src + at + 32);
     } else {
         a = _mm512_loadu_si512((const uint16_t *)src + at);
         b = _mm512_loadu_si512((const uint16_t *)src + at + 32);
     }
-    return lutcast_step(steps, r, a, b, shape, wide);
+    return lutcast_step(r, a, b, shape, wide);
 }
 
 LUTCAST_INLINE Py_ssize_t lutcast_steps_loop(
     const void *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps,
     const int shape, const int wide, const int is_float32, const int packed)
 {
-    const lutcast_step_registers r = lutcast_load_steps(steps);
+    const lutcast_step_registers r = lutcast_load_steps(steps, is_float32);
     const __m512i weights = _mm512_set1_epi16(0x1001);
     Py_ssize_t i = 0;
     if (packed) {
         for (; i + 128 <= n; i += 128) {
-            __m512i a = lutcast_step_at(src, i, steps, &r, shape, wide, is_float32);
-            __m512i b = lutcast_step_at(src, i + 64, steps, &r, shape, wide, is_float32);
+            __m512i a = lutcast_step_at(src, i, &r, shape, wide, is_float32);
+            __m512i b = lutcast_step_at(src, i + 64, &r, shape, wide, is_float32);
             a = _mm512_maddubs_epi16(a, weights), b = _mm512_maddubs_epi16(b, weights);
             _mm512_storeu_si512(dst + i / 2, _mm512_permutex2var_epi8(a, r.even, b));
         }
         return i;
     }
     for (; i + 64 <= n; i += 64)
-        _mm512_storeu_si512(dst + i, lutcast_step_at(src, i, steps, &r, shape, wide, is_float32));
+        _mm512_storeu_si512(dst + i, lutcast_step_at(src, i, &r, shape, wide, is_float32));
     if (i < n && !is_float32) {
         const uint16_t *last = (const uint16_t *)src + i;
         const __mmask64 rest = lutcast_first(n - i);
         __m512i a = _mm512_maskz_loadu_epi16((__mmask32)rest, last);
         __m512i b = _mm512_maskz_loadu_epi16((__mmask32)(rest >> 32), last + 32);
-        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(steps, &r, a, b, shape, wide));
+        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(&r, a, b, shape, wide));
         return n;
     }
     return i;
