@@ -30,7 +30,7 @@ MOST_RUNS = 128
 DENSE = 2 * BLOCK
 # lutcast_steps of _kernels/steps.h
 LAYOUT = np.dtype(
-    [(name, "<u2") for name in ("shape", "low", "top", "moved", "stretch", "sign_index", "is_wide")]
+    [(name, "<u2") for name in ("shape", "result", "low", "top", "moved", "stretch", "sign", "sign_index", "is_wide")]
     + [(name, "u1", 256) for name in ("first", "edge_1", "edge_2")]
     + [("dense", "u1", DENSE), ("value", "u1", 256)]
 )
@@ -47,17 +47,45 @@ class Shape(IntEnum):
     UNSIGNED = 5
 
 
+class Result(IntEnum):
+    """How the number of a run becomes a value: those of steps.h."""
+
+    SAME = 0
+    MIRRORED = 1
+    PAIRED = 2
+
+
 def steps(src: Format, dst: Format, table: Table) -> Table | None:
     """Cut the table of a 16-bit source to 8 bits; None where it cannot be cut."""
-    halves = _halves(src, table)
-    pair = halves[0].astype(np.uint16) | halves[-1].astype(np.uint16) << 8
-    # Both signs change at the same magnitudes, or each has blocks of its own.
-    for curves in ([pair], halves) if len(halves) > 1 else ([pair],):
-        for record in _places(src, dst, curves):
+    sign = 1 << dst.bits - 1
+    for result, curves in _results(src, _halves(src, table), sign):
+        for record in _places(src, dst, result, curves):
+            record["result"], record["sign"] = result, sign
             if _cut(record, curves) and np.array_equal(_assemble(record), table):
                 record.setflags(write=False)
                 return record
     return None
+
+
+def _results(src: Format, halves: list[Table], sign: int) -> Iterator[tuple[Result, list[Table]]]:
+    """Propose what the runs stand for: one curve for both signs, or, where that cannot be, one for each."""
+    if len(halves) == 1:
+        yield Result.SAME, halves
+        yield Result.PAIRED, halves
+        return
+    positive, negative = halves
+    same = negative ^ sign
+    mirrored = np.where((negative == 0) | (negative == sign), negative, same)
+    if src.kind == "int":
+        same[0] = positive[0]  # no integer is a negative zero
+    if np.array_equal(positive, same):
+        yield Result.SAME, [positive]
+    if np.array_equal(positive, mirrored):
+        yield Result.MIRRORED, [positive]
+    yield Result.PAIRED, [positive.astype(np.uint16) | negative.astype(np.uint16) << 8]
+    yield Result.SAME, [positive, same]
+    yield Result.MIRRORED, [positive, mirrored]
+    yield Result.PAIRED, halves
 
 
 def _halves(src: Format, table: Table) -> list[Table]:
@@ -70,7 +98,7 @@ def _halves(src: Format, table: Table) -> list[Table]:
     return [np.append(table[:MAGNITUDES], table[MAGNITUDES - 1]), np.append(table[0], table[: MAGNITUDES - 1 : -1])]
 
 
-def _places(src: Format, dst: Format, curves: list[Table]) -> Iterator[Table]:
+def _places(src: Format, dst: Format, result: Result, curves: list[Table]) -> Iterator[Table]:
     """Propose ways from magnitudes to places."""
     record = np.zeros((), LAYOUT)
     if src.kind == "int":
@@ -86,7 +114,7 @@ def _places(src: Format, dst: Format, curves: list[Table]) -> Iterator[Table]:
     # A block that leaves all but one fraction bit of the destination to its number has two steps.
     likely = min(src.fraction_bits + 1 - dst.fraction_bits, 8)
     for place_bits in sorted((8, 7, 6, 5, 4), key=lambda bits: bits != likely):
-        window, blocks = _window(curves, place_bits, src)
+        window, blocks = _window(curves, place_bits, src, result)
         if blocks * len(curves) <= 256:
             yield _by_sign(window, curves, blocks)
 
@@ -99,7 +127,7 @@ def _by_sign(record: Table, curves: list[Table], blocks: int) -> Table:
     return record
 
 
-def _window(curves: list[Table], place_bits: int, src: Format) -> tuple[Table, int]:
+def _window(curves: list[Table], place_bits: int, src: Format, result: Result) -> tuple[Table, int]:
     """Find the magnitudes that matter; return them and how many blocks they fill."""
     record = np.zeros((), LAYOUT)
     special = src.infinity_code or 0
@@ -108,7 +136,10 @@ def _window(curves: list[Table], place_bits: int, src: Format) -> tuple[Table, i
     tells_zero = any(curve[0] != curve[1] for curve in curves)
     low = (same_below - 1 if tells_zero else same_below) >> place_bits << place_bits
     top = max(special - same_above - low, 1)
-    behind = min(((top >> place_bits) + 1) << place_bits, special)
+    behind = ((top >> place_bits) + 1) << place_bits
+    if result is Result.SAME:  # infinity and NaN must not share a block: their values need not follow each other
+        behind += (1 << place_bits) - 1
+    behind = min(behind, special)
     record["shape"] = Shape.WINDOW_ZERO if tells_zero else Shape.WINDOW
     record["low"], record["top"], record["moved"], record["stretch"] = low, top, special - behind, 8 - place_bits
     return record, (behind + MAGNITUDES - special + (1 << place_bits) - 1) >> place_bits
@@ -136,32 +167,43 @@ def _place(record: Table, magnitude: Table) -> Table:
 def _cut(record: Table, curves: list[Table]) -> bool:
     """Number the runs of curves and cut them into blocks; False where there are too many runs."""
     dense = DENSE if record["shape"] in (Shape.DENSE, Shape.SIGNED, Shape.UNSIGNED) else 0
+    numbers = _Numbers()
     for half, curve in enumerate(curves):
         place = _place(record, np.arange(len(curve)))
         block = _block(record, place, half)
         begins = np.append(True, (curve[1:] != curve[:-1]) | (block[1:] != block[:-1]))
         if place[-1] > 0xFFFF or begins.sum() > 3 * 256 + dense:
             return False
+        if record["result"] == Result.PAIRED:
+            numbers = _Numbers()
+        name = _name if record["result"] == Result.SAME else numbers.of
         runs = list(zip(place[begins].tolist(), block[begins].tolist(), curve[begins].tolist(), strict=True))
-        numbers = _Numbers()
         for start, _, value in runs:
             if start < dense:
-                record["dense"][start:] = numbers.of([value])
+                record["dense"][start:] = name([value])[0]
         for number, group in groupby((run for run in runs if run[0] >= dense), key=itemgetter(1)):
             starts, _, values = zip(*group, strict=True)
-            if len(values) > 3:
+            names = name(list(values))
+            # A run whose number is greater by two has two edges.
+            edges = [start & 0xFF for i, start in enumerate(starts[1:]) for _ in range(names[i + 1] - names[i])]
+            if len(edges) > 2 or len(edges) != names[-1] - names[0]:
                 return False
-            edges = [start & 0xFF for start in starts[1:]]
             record["edge_1"][number], record["edge_2"][number] = [*edges, 0, 0][:2]
             # An edge at 0 adds one everywhere in its block, so the first run is counted from there.
-            record["first"][number] = (numbers.of(list(values)) + len(values) - 3) & 0xFF
+            record["first"][number] = (names[0] + len(edges) - 2) & 0xFF
         if len(numbers.values) > MOST_RUNS + 1:
             return False
         found = np.array(numbers.values)
         slots = np.arange(1, len(found)) % MOST_RUNS
-        for sign, of_sign in ((0, found & 0xFF), (1, found >> 8)) if len(curves) == 1 else ((half, found),):
+        each = record["result"] == Result.PAIRED and len(curves) > 1
+        for sign, of_sign in ((half, found),) if each else ((0, found & 0xFF), (1, found >> 8)):
             record["value"][MOST_RUNS * sign + slots] = of_sign[1:]
     return True
+
+
+def _name(values: list[int]) -> list[int]:
+    """Number runs by their values."""
+    return values
 
 
 class _Numbers:
@@ -171,8 +213,8 @@ class _Numbers:
         self.values = [0]
         self._last = {0: 0}
 
-    def of(self, runs: list[int]) -> int:
-        """Return the number of the first of some runs."""
+    def of(self, runs: list[int]) -> list[int]:
+        """Return the numbers of some runs, which follow each other."""
         first = self._last.get(runs[0], len(self.values))
         known = self.values[first : first + len(runs)]
         if known != runs[: len(known)] or (len(known) < len(runs) and first + len(known) < len(self.values)):
@@ -180,7 +222,7 @@ class _Numbers:
         for value in runs[len(known) :]:
             self._last[value] = len(self.values)
             self.values.append(value)
-        return first
+        return list(range(first, first + len(runs)))
 
 
 def _block(record: Table, place: Table, negative: Table | int) -> Table:
@@ -204,4 +246,9 @@ def _assemble(record: Table) -> Table:
     if record["shape"] in (Shape.DENSE, Shape.SIGNED, Shape.UNSIGNED):
         run = np.where(place < DENSE, record["dense"][place % DENSE], run)
     run &= 0xFF
+    signs = negative * int(record["sign"])
+    if record["result"] == Result.SAME:
+        return run | signs
+    if record["result"] == Result.MIRRORED:
+        return np.where(run, record["value"][run % MOST_RUNS] | signs, 0)
     return np.where(run, record["value"][run % MOST_RUNS + MOST_RUNS * negative], 0)

@@ -16,13 +16,22 @@ enum {
     LUTCAST_UNSIGNED      /* an integer; dense */
 };
 
+/* How the number of a run becomes a value. */
+enum {
+    LUTCAST_SAME,          /* it is the value, to which the sign is added */
+    LUTCAST_MIRRORED,      /* the value is looked up, and the sign added unless it is run 0, which is 0 */
+    LUTCAST_PAIRED         /* the value is looked up for each sign */
+};
+
 /* A table in pieces. Along the places its values change in runs, at most twice in a block. */
 typedef struct {
     uint16_t shape;        /* how places are made */
+    uint16_t result;       /* how numbers of runs become values */
     uint16_t low;          /* taken off magnitudes: what the window begins at */
     uint16_t top;          /* last place of finite magnitudes */
     uint16_t moved;        /* what is taken off infinity and NaN, so that they lie behind the window */
     uint16_t stretch;      /* places are shifted left by this */
+    uint16_t sign;         /* the bit of the values that says they are negative */
     uint16_t sign_index;   /* what a sign adds to the block number, 0 where both signs change together */
     uint16_t is_wide;      /* there are more than 128 blocks */
     uint8_t first[256];    /* by block: number of its first run ... */
@@ -37,7 +46,7 @@ typedef struct {
     lutcast_bytes first, edge_1, edge_2, dense[2], value;
     __m512i order;         /* where the results of 64 elements are */
     __m512i even;          /* lower bytes of 16-bit words */
-    __m512i low, top, moved, stretch, sign_index;
+    __m512i low, top, moved, stretch, sign, sign_index;
 } lutcast_step_registers;
 
 LUTCAST_INLINE lutcast_step_registers lutcast_load_steps(const lutcast_steps *steps, const int is_float32)
@@ -60,6 +69,7 @@ LUTCAST_INLINE lutcast_step_registers lutcast_load_steps(const lutcast_steps *st
     r.top = _mm512_set1_epi16((short)steps->top);
     r.moved = _mm512_set1_epi16((short)steps->moved);
     r.stretch = _mm512_set1_epi16((short)steps->stretch);
+    r.sign = _mm512_set1_epi8((char)steps->sign);
     r.sign_index = _mm512_set1_epi8((char)steps->sign_index);
     return r;
 }
@@ -97,7 +107,7 @@ LUTCAST_INLINE __m512i lutcast_upper_bytes(__m512i a, __m512i b)
 /* Look 64 codes up, which lie in two vectors. */
 LUTCAST_INLINE __m512i lutcast_step(
     const lutcast_step_registers *r, __m512i a, __m512i b,
-    const int shape, const int wide)
+    const int shape, const int result, const int wide)
 {
     const __m512i one = _mm512_set1_epi8(1);
     __mmask64 negative = 0;
@@ -119,11 +129,17 @@ LUTCAST_INLINE __m512i lutcast_step(
         run = _mm512_mask_mov_epi8(run, is_zero, lutcast_look_up(&r->dense[0], place, 1));
         run = _mm512_mask_mov_epi8(run, is_one, lutcast_look_up(&r->dense[1], place, 1));
     }
-    __mmask64 has_value = _mm512_test_epi8_mask(run, run);
-    __m512i value = _mm512_maskz_permutex2var_epi8(has_value, r->value.part[0], run, r->value.part[1]);
-    if (shape != LUTCAST_UNSIGNED)
+    __m512i value = run;
+    if (result != LUTCAST_SAME) {
+        __mmask64 has_value = _mm512_test_epi8_mask(run, run);
+        value = _mm512_maskz_permutex2var_epi8(has_value, r->value.part[0], run, r->value.part[1]);
+        negative &= has_value;
+    }
+    if (shape != LUTCAST_UNSIGNED && result == LUTCAST_PAIRED)
         value = _mm512_mask_mov_epi8(
-            value, negative & has_value, _mm512_permutex2var_epi8(r->value.part[2], run, r->value.part[3]));
+            value, negative, _mm512_permutex2var_epi8(r->value.part[2], run, r->value.part[3]));
+    else if (shape != LUTCAST_UNSIGNED)
+        value = _mm512_or_si512(value, _mm512_maskz_mov_epi8(negative, r->sign));
     return _mm512_permutexvar_epi8(r->order, value);
 }
 
@@ -141,7 +157,7 @@ LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src)
 /* The results for 64 elements, 16-bit codes or float32. */
 LUTCAST_INLINE __m512i lutcast_step_at(
     const void *src, Py_ssize_t at, const lutcast_step_registers *r,
-    const int shape, const int wide, const int is_float32)
+    const int shape, const int result, const int wide, const int is_float32)
 {
     __m512i a, b;
     if (is_float32) {
@@ -151,39 +167,50 @@ LUTCAST_INLINE __m512i lutcast_step_at(
         a = _mm512_loadu_si512((const uint16_t *)src + at);
         b = _mm512_loadu_si512((const uint16_t *)src + at + 32);
     }
-    return lutcast_step(r, a, b, shape, wide);
+    return lutcast_step(r, a, b, shape, result, wide);
 }
 
 LUTCAST_INLINE Py_ssize_t lutcast_steps_loop(
     const void *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps,
-    const int shape, const int wide, const int is_float32, const int packed)
+    const int shape, const int result, const int wide, const int is_float32, const int packed)
 {
     const lutcast_step_registers r = lutcast_load_steps(steps, is_float32);
     const __m512i weights = _mm512_set1_epi16(0x1001);
     Py_ssize_t i = 0;
     if (packed) {
         for (; i + 128 <= n; i += 128) {
-            __m512i a = lutcast_step_at(src, i, &r, shape, wide, is_float32);
-            __m512i b = lutcast_step_at(src, i + 64, &r, shape, wide, is_float32);
+            __m512i a = lutcast_step_at(src, i, &r, shape, result, wide, is_float32);
+            __m512i b = lutcast_step_at(src, i + 64, &r, shape, result, wide, is_float32);
             a = _mm512_maddubs_epi16(a, weights), b = _mm512_maddubs_epi16(b, weights);
             _mm512_storeu_si512(dst + i / 2, _mm512_permutex2var_epi8(a, r.even, b));
         }
         return i;
     }
     for (; i + 64 <= n; i += 64)
-        _mm512_storeu_si512(dst + i, lutcast_step_at(src, i, &r, shape, wide, is_float32));
+        _mm512_storeu_si512(dst + i, lutcast_step_at(src, i, &r, shape, result, wide, is_float32));
     if (i < n && !is_float32) {
         const uint16_t *last = (const uint16_t *)src + i;
         const __mmask64 rest = lutcast_first(n - i);
         __m512i a = _mm512_maskz_loadu_epi16((__mmask32)rest, last);
         __m512i b = _mm512_maskz_loadu_epi16((__mmask32)(rest >> 32), last + 32);
-        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(&r, a, b, shape, wide));
+        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(&r, a, b, shape, result, wide));
         return n;
     }
     return i;
 }
 
-#define LUTCAST_STEPS(shape, wide) return lutcast_steps_loop(src, dst, n, steps, shape, wide, is_float32, packed)
+#define LUTCAST_KEY(shape, result, wide) ((shape) * 6 + (result) * 2 + (wide))
+#define LUTCAST_STEPS(shape, result, wide) \
+    case LUTCAST_KEY(shape, result, wide): \
+        return lutcast_steps_loop(src, dst, n, steps, shape, result, wide, is_float32, packed);
+#define LUTCAST_NARROW_STEPS(shape) \
+    LUTCAST_STEPS(shape, LUTCAST_SAME, 0) \
+    LUTCAST_STEPS(shape, LUTCAST_MIRRORED, 0) \
+    LUTCAST_STEPS(shape, LUTCAST_PAIRED, 0)
+#define LUTCAST_WIDE_STEPS(shape) \
+    LUTCAST_STEPS(shape, LUTCAST_SAME, 1) \
+    LUTCAST_STEPS(shape, LUTCAST_MIRRORED, 1) \
+    LUTCAST_STEPS(shape, LUTCAST_PAIRED, 1)
 
 /* Of 16-bit codes, or of float32 by way of bfloat16, to bytes or to packed codes of 4 bits. */
 LUTCAST_INLINE Py_ssize_t lutcast_vector_steps(
@@ -192,20 +219,22 @@ LUTCAST_INLINE Py_ssize_t lutcast_vector_steps(
     const lutcast_steps *steps = data;
     if (!steps)
         return 0;
-    switch (steps->shape * 2 + steps->is_wide) { /* bfloat16 always has a window */
-    case 2 * LUTCAST_WINDOW: LUTCAST_STEPS(LUTCAST_WINDOW, 0);
-    case 2 * LUTCAST_WINDOW + 1: LUTCAST_STEPS(LUTCAST_WINDOW, 1);
-    case 2 * LUTCAST_WINDOW_ZERO: LUTCAST_STEPS(LUTCAST_WINDOW_ZERO, 0);
-    case 2 * LUTCAST_WINDOW_ZERO + 1: LUTCAST_STEPS(LUTCAST_WINDOW_ZERO, 1);
+    const int key = LUTCAST_KEY(steps->shape, steps->result, steps->is_wide);
+    switch (key) { /* bfloat16 always has a window */
+    LUTCAST_NARROW_STEPS(LUTCAST_WINDOW)
+    LUTCAST_WIDE_STEPS(LUTCAST_WINDOW)
+    LUTCAST_NARROW_STEPS(LUTCAST_WINDOW_ZERO)
+    LUTCAST_WIDE_STEPS(LUTCAST_WINDOW_ZERO)
     }
     if (is_float32)
         return 0;
-    switch (steps->shape * 2 + steps->is_wide) {
-    case 2 * LUTCAST_PLAIN: LUTCAST_STEPS(LUTCAST_PLAIN, 0);
-    case 2 * LUTCAST_PLAIN + 1: LUTCAST_STEPS(LUTCAST_PLAIN, 1);
-    case 2 * LUTCAST_DENSE: LUTCAST_STEPS(LUTCAST_DENSE, 0);
-    case 2 * LUTCAST_SIGNED: LUTCAST_STEPS(LUTCAST_SIGNED, 0);
-    case 2 * LUTCAST_UNSIGNED + 1: LUTCAST_STEPS(LUTCAST_UNSIGNED, 1);
+    switch (key) {
+    LUTCAST_NARROW_STEPS(LUTCAST_PLAIN)
+    LUTCAST_WIDE_STEPS(LUTCAST_PLAIN)
+    LUTCAST_NARROW_STEPS(LUTCAST_DENSE)
+    LUTCAST_NARROW_STEPS(LUTCAST_SIGNED)
+    LUTCAST_STEPS(LUTCAST_UNSIGNED, LUTCAST_SAME, 1)
+    LUTCAST_STEPS(LUTCAST_UNSIGNED, LUTCAST_PAIRED, 1)
     default: return 0;
     }
 }
