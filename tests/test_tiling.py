@@ -88,6 +88,23 @@ def test_small_rows_of_every_width(variant):
             assert space.tobytes() == np.tile(x, repeats).tobytes() + bytes([99] * 64), (width, rows, repeats)
 
 
+@pytest.mark.parametrize("variant", _kernels.supported())
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "u8"])
+def test_results_at_any_place_of_a_cache_line(variant, dtype):
+    module = import_module("lutcast._kernels.tile" + f"_{variant}" * (variant != "baseline"))
+    itemsize = np.dtype(dtype).itemsize
+    for shape, repeats in (((9, 1), 64), ((7, 2), 96), ((33, 2), 32), ((1, 4), 333), ((20, 3), 24), ((20, 7), 33)):
+        x = random_array(shape, dtype)
+        expected = np.tile(x, repeats).tobytes()
+        for place in range(0, 64, itemsize):
+            space = np.full(len(expected) + 256, 99, np.uint8)
+            start = -space.ctypes.data % 64 + place
+            out = space[start : start + len(expected)].view(dtype).reshape(shape[0], -1)
+            module.tile_into(x, (1, repeats), out)
+            before, after = bytes([99] * start), bytes([99] * (256 - start))
+            assert space.tobytes() == before + expected + after, (shape, place)
+
+
 def test_bits_of_nan_and_negative_zero_are_kept():
     codes = np.array([0x7F800001, 0xFFC00123, 0x80000000], np.uint32)
     assert lutcast.tile(codes.view(np.float32), (2, 2)).tobytes() == np.tile(codes, (2, 2)).tobytes()

@@ -67,6 +67,47 @@ LUTCAST_INLINE uint64_t lutcast_read(const char *src, const Py_ssize_t size)
     }
 }
 
+#if defined(__AVX512BW__)
+/* A piece of 1, 2, 4, 8 or 16 bytes, over and over. */
+LUTCAST_INLINE __m512i lutcast_spread(const char *src, const Py_ssize_t size)
+{
+    if (size == 16)
+        return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)src));
+    return _mm512_set1_epi64((long long)lutcast_read(src, size));
+}
+#endif
+
+/* Write rows of whole cache lines, each a piece of 1, 2, 4, 8 or 16 bytes repeated; return how many rows.
+ * Every store is a line: where rows end within one, it takes the end of one and the beginning of the next. */
+LUTCAST_INLINE Py_ssize_t lutcast_fill_lines(
+    char *dst, const char *src, Py_ssize_t rows, Py_ssize_t stride, const Py_ssize_t size, Py_ssize_t total)
+{
+#if defined(__AVX512BW__)
+    const Py_ssize_t head = -(uintptr_t)dst & 63, lines = total / 64;
+    if (rows == 0 || total % 64 || head % size)
+        return 0;
+    const __mmask64 all = ~(__mmask64)0, next = all << 1 << (63 - head);
+    __m512i piece = lutcast_spread(src, size);
+    _mm512_mask_storeu_epi8(dst, all >> 1 >> (63 - head), piece);
+    dst += head;
+    for (Py_ssize_t i = 0; i < rows; i++) {
+        for (Py_ssize_t j = 1; j < lines; j++, dst += 64)
+            _mm512_store_si512(dst, piece);
+        if (i + 1 == rows)
+            _mm512_mask_storeu_epi8(dst, ~next, piece);
+        else {
+            const __m512i old = piece;
+            piece = lutcast_spread(src += stride, size);
+            _mm512_store_si512(dst, _mm512_mask_mov_epi8(old, next, piece));
+            dst += 64;
+        }
+    }
+    return rows;
+#else
+    return 0;
+#endif
+}
+
 /* Write a piece of 1, 2, 4, 8 or 16 bytes until `total` bytes, a multiple of it, are filled. */
 LUTCAST_INLINE void lutcast_fill(char *dst, const char *src, const Py_ssize_t size, Py_ssize_t total)
 {
@@ -88,28 +129,27 @@ LUTCAST_INLINE void lutcast_fill(char *dst, const char *src, const Py_ssize_t si
         memcpy(dst + done, &low, (size_t)(total - done));
 }
 
-/* Write rows of up to 64 bytes, all repetitions that fit in a vector at once; return how many rows. */
-static inline Py_ssize_t lutcast_vector_repeat_rows(
+/* Write rows of at least 64 bytes, each a piece of up to 64 bytes repeated; return how many rows.
+ * The first and the last 64 bytes of a row are stored where they are, what is between them as whole cache lines. */
+static inline Py_ssize_t lutcast_repeat_lines(
     char *dst, const char *src, Py_ssize_t rows, Py_ssize_t stride, Py_ssize_t size, Py_ssize_t total)
 {
 #if defined(__AVX512VBMI__) && defined(__AVX512BW__)
     if (total < 64 || rows * total < 1024) /* not worth the preparation */
         return 0;
-    const Py_ssize_t whole = 64 / size * size;
-    const __mmask64 row = ~(__mmask64)0 >> (64 - size);
-    uint8_t order[64];
-    for (int i = 0; i < 64; i++)
+    const Py_ssize_t end = total - 64;
+    const __mmask64 piece = ~(__mmask64)0 >> (64 - size);
+    uint8_t order[128]; /* from any place on, which bytes of the piece follow */
+    for (Py_ssize_t i = 0; i < 128; i++)
         order[i] = (uint8_t)(i % size);
-    const __m512i index = _mm512_loadu_si512(order);
+    const __m512i first = _mm512_loadu_si512(order), last = _mm512_loadu_si512(order + end % size);
     for (Py_ssize_t i = 0; i < rows; i++, dst += total) {
-        __m512i copies = _mm512_permutexvar_epi8(index, _mm512_maskz_loadu_epi8(row, src + i * stride));
-        Py_ssize_t done = 0;
-        for (; done + 64 <= total; done += whole)
-            _mm512_storeu_si512(dst + done, copies);
-        for (; done < total; done += whole) {
-            Py_ssize_t left = total - done < whole ? total - done : whole;
-            _mm512_mask_storeu_epi8(dst + done, ~(__mmask64)0 >> (64 - left), copies);
-        }
+        const __m512i bytes = _mm512_maskz_loadu_epi8(piece, src + i * stride);
+        Py_ssize_t done = 64 - ((uintptr_t)dst & 63), place = done % size;
+        _mm512_storeu_si512(dst, _mm512_permutexvar_epi8(first, bytes));
+        for (; done < end; done += 64, place = order[place + 64])
+            _mm512_store_si512(dst + done, _mm512_permutexvar_epi8(_mm512_loadu_si512(order + place), bytes));
+        _mm512_storeu_si512(dst + end, _mm512_permutexvar_epi8(last, bytes));
     }
     return rows;
 #else
@@ -124,7 +164,7 @@ static inline void lutcast_repeat_rows(
     const Py_ssize_t total = size * repeats;
 #define LUTCAST_FILL_ROWS(bytes)                               \
     case bytes:                                                \
-        for (Py_ssize_t i = 0; i < rows; i++)                 \
+        for (Py_ssize_t i = lutcast_fill_lines(dst, src, rows, stride, bytes, total); i < rows; i++) \
             lutcast_fill(dst + i * total, src + i * stride, bytes, total); \
         break;
     switch (size) {
@@ -134,7 +174,7 @@ static inline void lutcast_repeat_rows(
         LUTCAST_FILL_ROWS(8)
         LUTCAST_FILL_ROWS(16)
     default:
-        for (Py_ssize_t i = lutcast_vector_repeat_rows(dst, src, rows, stride, size, total); i < rows; i++)
+        for (Py_ssize_t i = lutcast_repeat_lines(dst, src, rows, stride, size, total); i < rows; i++)
             for (Py_ssize_t j = 0; j < repeats; j++)
                 lutcast_copy(dst + i * total + j * size, src + i * stride, size);
     }

@@ -17,6 +17,8 @@ cnp.import_array()
 cdef enum:
     BLOCK_BYTES = 16384    # of the widest element of a plan; small enough for the nearest cache
     BLOCK_WORDS = 2048     # the same in units of 64 bits
+    LINE = 64              # bytes; stores of the vector units that cross one cost twice as much
+    MANY_LINES = 4096      # bytes of a destination whose first elements are cast apart, up to a line
 
 
 # By bits of a code; set once, when the variant is chosen.
@@ -115,11 +117,44 @@ cdef inline bint run_direct(const Chain *chain, const Ends *ends, Py_ssize_t sta
             src = ends.src.data + start * ends.src_bits // 8
         else:
             dst = ends.dst.data + start * ends.dst_bits // 8
+    if start == stop:
+        return True
     if chain.count:
         loop(src, dst, (stop - start) * chain.stages[0].parts, &chain.stages[0].params)
     else:
         memcpy(dst, src, (stop - start) * ends.dst.itemsize)
     return True
+
+
+cdef inline Py_ssize_t before_line(
+    const Chain *chain, const Ends *ends, Py_ssize_t start, Py_ssize_t stop,
+) noexcept nogil:
+    """Return how many elements to cast apart, so that all others are stored to whole cache lines."""
+    cdef int bits = ends.dst_bits if ends.dst_bits else 8 * ends.dst.itemsize
+    cdef Py_ssize_t before
+    if not chain.count or not ends.dst.is_contiguous or (stop - start) * bits < 8 * MANY_LINES:
+        return 0
+    before = 8 * (-<uintptr_t>(ends.dst.data + start * bits // 8) % LINE)
+    if before % bits or before // bits * ends.src_bits % 8:
+        return 0
+    return before // bits
+
+
+cdef void run(const Chain *chain, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
+    """Run a chain on elements start to stop."""
+    cdef Py_ssize_t line
+    if start >= stop:
+        return
+    line = start + before_line(chain, ends, start, stop)
+    if run_direct(chain, ends, start, line):
+        run_direct(chain, ends, line, stop)
+        return
+    if not ends.src.is_contiguous:
+        seek(&ends.src, start)
+    if not ends.dst.is_contiguous:
+        seek(&ends.dst, start)
+    run_blocks(chain, ends, start, line)
+    run_blocks(chain, ends, line, stop)
 
 
 cdef void run_contiguous(
@@ -132,19 +167,7 @@ cdef void run_contiguous(
     ends.src.is_contiguous = ends.dst.is_contiguous = True
     ends.src.data, ends.src.itemsize = <char *>src, src_itemsize
     ends.dst.data, ends.dst.itemsize = dst, dst_itemsize
-    if n and not run_direct(chain, &ends, 0, n):
-        run_blocks(chain, &ends, 0, n)
-
-
-cdef void run(const Chain *chain, Ends *ends, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    """Run a chain on elements start to stop."""
-    if start >= stop or run_direct(chain, ends, start, stop):
-        return
-    if not ends.src.is_contiguous:
-        seek(&ends.src, start)
-    if not ends.dst.is_contiguous:
-        seek(&ends.dst, start)
-    run_blocks(chain, ends, start, stop)
+    run(chain, &ends, 0, n)
 
 
 cdef void make_walk(Walk *walk, cnp.ndarray array, const int *axes, int ndim, Py_ssize_t unit) noexcept:
