@@ -6,7 +6,7 @@ and `lutcast.weights`, are imported on first use.
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _interpreter  # noqa: F401  # before all else, as it refuses sub-interpreters
 from ._kernels import Caster
@@ -14,7 +14,6 @@ from ._version import __version__
 from .audit import Audit, audit
 from .casting import cast, cast_like, caster, table
 from .config import get_include, show_config
-from .dlpack import from_dlpack, to_dlpack
 from .errors import UnsupportedCast
 from .formats import Format, formats
 from .integral import round_to_integral
@@ -23,6 +22,9 @@ from .packing import pack, unpack
 from .policy import Overflow, Rounding
 from .tiling import tile
 from .warmup import warmup
+
+if TYPE_CHECKING:
+    from .dlpack import from_dlpack, to_dlpack
 
 __all__ = [
     "Audit",
@@ -56,6 +58,8 @@ ON_FIRST_USE = ("ascend", "golden", "onnx", "tf", "torch", "weights")
 def __getattr__(name: str) -> Any:
     if name in ON_FIRST_USE:
         return importlib.import_module(f".{name}", __name__)
+    if name in ("from_dlpack", "to_dlpack"):
+        return getattr(importlib.import_module(".dlpack", __name__), name)
     if name == "_C_API":
         from ._kernels.capi import CAPSULE
 

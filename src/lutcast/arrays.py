@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .formats import FLOAT4_E2M1FN, Format
 from .names import array_dtype, dtype_of, format_of_dtype, get_format
 
-Array = npt.NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def as_array(x: object, src: object = None, argument: str = "x") -> tuple[Array, Format]:

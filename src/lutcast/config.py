@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 from typing import Any, Literal
 
 import ml_dtypes
@@ -72,4 +72,4 @@ def get_include() -> str:
     >>> (pathlib.Path(lutcast.get_include()) / "lutcast.h").is_file()
     True
     """
-    return str(Path(__file__).with_name("include"))
+    return os.path.join(os.path.dirname(__file__), "include")  # pathlib costs milliseconds of every import

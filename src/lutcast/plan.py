@@ -26,9 +26,7 @@ from typing import Any, NamedTuple
 from . import exact, tables
 from ._kernels import LOOPS, USES_AVX512, USES_F16C, USES_PIECES, Plan
 from .formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, UINT64, Format
-from .planes import planes
 from .policy import Overflow, Policy, Rounding, resolve
-from .steps import steps
 from .store import Table
 
 ONES = (1 << 64) - 1
@@ -165,8 +163,12 @@ def _look_up(src: Format, dst: Format, policy: Policy) -> Link:
     table = tables.codes(src, dst, policy)
     pieces = None
     if USES_PIECES and src.bits == 16 and dst.bits <= 8:
+        from .steps import steps  # here, as importing lutcast should cost little
+
         pieces = steps(src, dst, table)
     if USES_PIECES and src.bits <= 8 and dst.bits > 8:
+        from .planes import planes
+
         pieces = planes(table)
     return Link(f"lookup_{8 * src.itemsize}_{8 * dst.itemsize}", NOTHING, table, pieces)
 

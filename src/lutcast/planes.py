@@ -75,10 +75,12 @@ def _order(width: int) -> Table:
 def _assemble(record: Table, dtype: np.dtype) -> Table:
     """Put the table together again, as the loop does."""
     width = dtype.itemsize
-    words = (record["high"].astype(dtype) << 8 | record["low"]) << 8 * (width - 2)
+    words: Table = (record["high"].astype(dtype) << 8 | record["low"]) << 8 * (width - 2)
     if not record["is_integer"]:
         return words
     floats = words.view(f"f{width}")
     limits = np.iinfo(f"i{width}")
     is_most = floats == -float(limits.min)
-    return np.where(is_most, limits.max, np.where(is_most, 0, floats).astype(limits.dtype)).view(dtype)
+    integers: Table = np.where(is_most, 0, floats).astype(limits.dtype)
+    integers[is_most] = limits.max
+    return integers.view(dtype)

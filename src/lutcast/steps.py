@@ -240,13 +240,13 @@ def _assemble(record: Table) -> Table:
         magnitude = np.where(negative, 2 * MAGNITUDES - code, code)
     place = _place(record, magnitude)
     block = _block(record, place, negative)
-    run = record["first"][block].astype(int)
+    run: Table = record["first"][block].astype(int)
     run += (place & 0xFF) >= record["edge_1"][block]
     run += (place & 0xFF) >= record["edge_2"][block]
     if record["shape"] in (Shape.DENSE, Shape.SIGNED, Shape.UNSIGNED):
         run = np.where(place < DENSE, record["dense"][place % DENSE], run)
     run &= 0xFF
-    signs = negative * int(record["sign"])
+    signs: Table = negative * int(record["sign"])
     if record["result"] == Result.SAME:
         return run | signs
     if record["result"] == Result.MIRRORED:

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .formats import ALL, FLOAT32, Format
 from .policy import Overflow, Policy, Rounding, has_hybrid, overflows
@@ -33,7 +33,7 @@ OVERFLOWS = tuple(Overflow)
 SHAPE = (len(SOURCES), len(DESTINATIONS), len(ROUNDINGS), len(OVERFLOWS))
 
 
-Table = npt.NDArray[np.unsignedinteger]
+Table = np.ndarray[Any, np.dtype[np.unsignedinteger]]
 
 
 def code_dtype(dst: Format) -> np.dtype[np.unsignedinteger]:

@@ -12,11 +12,13 @@ from collections.abc import Callable
 from importlib import import_module, util
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 
 from .caster import Caster, Front, remember
 from .cpu import supported
 from .pipeline import Plan, use_packing
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 FAMILIES = ("lookup", "bitcode", "hardware", "parts", "pack")
 
@@ -29,12 +31,13 @@ def _choose() -> str:
     return wanted
 
 
-def _load(family: str) -> Any:
+def load(family: str) -> Any:
+    """Import the chosen variant of a family."""
     return import_module(f"{__name__}.{family}" + f"_{VARIANT}" * (VARIANT != "baseline"))
 
 
 VARIANT = _choose()
-_modules = [_load(family) for family in FAMILIES]
+_modules = [load(family) for family in FAMILIES]
 
 # Address of each loop by name.
 LOOPS: dict[str, int] = {name: address for module in _modules for name, address in module.LOOPS.items()}
@@ -43,18 +46,12 @@ USES_F16C: bool = _modules[0].USES_F16C
 USES_AVX512: bool = _modules[1].USES_AVX512
 
 use_packing(LOOPS)
-_tile = _load("tile")
-tile_into: Callable[[NDArray[Any], tuple[int, ...], NDArray[Any]], None] = _tile.tile_into
+_tile = load("tile")
+tile_into: Callable[[Array, tuple[int, ...], Array], None] = _tile.tile_into
 TILE: int = _tile.TILE
-_measure = _load("measure")
-measure: Callable[..., None] = _measure.measure
-COUNTS: tuple[str, ...] = _measure.COUNTS
-SUMS: tuple[str, ...] = _measure.SUMS
 
 __all__ = [
-    "COUNTS",
     "LOOPS",
-    "SUMS",
     "TILE",
     "USES_AVX512",
     "USES_F16C",
@@ -63,7 +60,7 @@ __all__ = [
     "Caster",
     "Front",
     "Plan",
-    "measure",
+    "load",
     "remember",
     "supported",
     "tile_into",

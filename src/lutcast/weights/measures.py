@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 
 import lutcast
 
-from .._kernels import COUNTS, SUMS, measure
+from .. import _kernels
 from ..audit import Audit, Auditor
 from ..formats import FLOAT64, Format
 from ..losses import Losses, Marks, power, round_up, snr_db
 from ..policy import Overflow, Policy, Rounding
+
+_loop = _kernels.load("measure")
+COUNTS: tuple[str, ...] = _loop.COUNTS
+SUMS: tuple[str, ...] = _loop.SUMS
 
 BLOCK = 1 << 15  # elements
 _ONE = np.ones(1)
@@ -116,7 +120,7 @@ class Measurer:
         for exponent in (0, -600, 600):  # in the second and third try squares neither overflow nor vanish
             factor = 2.0**exponent
             counts, sums = np.zeros_like(self._counts), np.zeros(len(SUMS))
-            measure(
+            _loop.measure(
                 values * factor if exponent else values, quotients, results, scales * factor,
                 self._quanta, *self._places, self._high, self._low, self._clamps, counts, sums,
             )  # fmt: skip
