@@ -69,8 +69,8 @@ def unpack(buffer: object, format: object, shape: int | Sequence[int]) -> Array:
     Examples
     --------
     >>> import lutcast
-    >>> lutcast.unpack(b"\x21\x03", "int4", 3)
-    array([1, 2, 3], dtype=int4)
+    >>> print(lutcast.unpack(b"\x21\x03", "int4", 3))
+    [1 2 3]
     """
     fmt = get_format(format, "format")
     packed_size(0, fmt, "format")

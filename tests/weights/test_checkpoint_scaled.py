@@ -79,7 +79,7 @@ def test_definition(
         assert stored == np.float32(np.abs(x[place]).max() / np.float64(largest))
         with np.errstate(over="ignore"):
             expected = (x[place].astype(np.float64) / np.float64(stored)).clip(-largest, largest)
-        # Quotients next to a midpoint are for fractions to decide: ml_dtypes rounds float64 twice.
+        # Quotients next to a midpoint are for fractions to decide: ml_dtypes before 0.7 rounds float64 twice.
         assert np.array_equal(lutcast.cast(expected, to).view(np.uint8), codes[place].view(np.uint8))
     assert {t.name for t in report.tensors if t.audit} == {"layers.0.down.weight", "layers.0.up.weight"}
 

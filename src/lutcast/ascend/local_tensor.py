@@ -50,8 +50,8 @@ class LocalTensor:
     >>> half = lutcast.ascend.LocalTensor(np.array([1.5, -2.5], np.float16), "half")
     >>> int4 = lutcast.ascend.LocalTensor(bytearray(32), "int4b_t").set_size(2)
     >>> lutcast.ascend.Cast(int4, half, "CAST_RINT", 2)
-    >>> int4.numpy()
-    array([2, -2], dtype=int4)
+    >>> print(int4.numpy())
+    [2 -2]
     """
 
     def __init__(self, buffer: Any, type: object, offset: int = 0) -> None:

@@ -6,8 +6,8 @@
 >>> model = onnx.parser.parse_model('''<ir_version: 11, opset_import: ["" : 24]>
 ...     f (float[N] x) => (float8e8m0[N] y) { y = Cast <to = 24, round_mode = "nearest"> (x) }''')
 >>> evaluator = ReferenceEvaluator(model, new_ops=lutcast.onnx.ops.ALL)
->>> evaluator.run(None, {"x": np.array([1.4, 1.5], np.float32)})[0]
-array([1, 2], dtype='float8_e8m0fnu')
+>>> print(*evaluator.run(None, {"x": np.array([1.4, 1.5], np.float32)}))
+[1 2]
 """
 
 from __future__ import annotations
