@@ -12,6 +12,7 @@ import pytest
 from labels import label
 
 import lutcast
+from lutcast._kernels.caster import run_at
 from lutcast.formats import ALL
 from lutcast.names import array_dtype
 
@@ -148,3 +149,13 @@ def test_shared_by_threads():
 def test_it_outlives_its_name_and_can_be_copied():
     x = np.float32([1.5, -2])
     assert copy.copy(lutcast.caster("float32", "int8"))(x).tolist() == [1, -2]
+
+
+def test_casts_between_addresses():
+    prepared = lutcast.caster("float32", "int16")
+    x, result = X.ravel()[:9], np.zeros(9, np.int16)
+    assert run_at(prepared, x.ctypes.data, result.ctypes.data, 9)
+    assert result.tobytes() == prepared(x).tobytes()
+    for source, destination in ((0, 2), (4, 0), (2, 2), (4, 1)):
+        assert not run_at(prepared, source, destination, 9)
+    assert run_at(prepared, 4, 2, 0)

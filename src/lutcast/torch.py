@@ -7,13 +7,16 @@ does not have come back as codes in ``torch.uint8``. Importing this module impor
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 
 from . import casting
+from ._kernels import Caster
 from ._kernels.capsule import array_at
+from ._kernels.caster import run_at
 from .arrays import Array, as_array, check_tensor, has_distinct_elements, packed_size, unpack_pairs
 from .formats import ALL, FLOAT4_E2M1FN, UINT8, Format
 from .names import array_dtype, dtype_of, get_format
@@ -79,8 +82,8 @@ def cast(
     TypeError
         No such format, or no tensor.
     ValueError
-        A tensor on another device, in another layout or with a gradient to record; a bad policy,
-        ``out`` or count of threads; a last dimension that cannot be packed.
+        A tensor on another device, in another layout, with a gradient to record or traced by
+        torch.jit; a bad policy, ``out`` or count of threads; a last dimension that cannot be packed.
 
     Notes
     -----
@@ -95,6 +98,10 @@ def cast(
     >>> lutcast.torch.cast(torch.tensor([0.3, 464.1, -1000.0]), "hifloat8", rounding="ties_to_away")
     tensor([ 50,  98, 228], dtype=torch.uint8)
     """
+    if type(tensor) is torch.Tensor and packed is out is src is None and threads == 1:
+        plain = _cast_plain(tensor, dtype, rounding, overflow, nan)
+        if plain is not None:
+            return plain
     _check_source(tensor)
     dst = (FORMATS.get(dtype) if isinstance(dtype, torch.dtype) else None) or get_format(dtype, "dtype")
     packs = _packs(dtype, dst, packed)
@@ -192,6 +199,41 @@ def torch_dtype(fmt: object, *, packed: bool = False) -> torch.dtype:
     return DTYPES[found]
 
 
+@cache
+def _caster(source: torch.dtype, dtype: object, rounding: object, overflow: object, nan: object) -> Caster | None:
+    """Return what casts tensors of a dtype element by element; None where either side is packed."""
+    dst = get_format(dtype, "dtype")
+    fmt = get_format(str(source), "tensor")
+    if source is PAIRS or dst is FLOAT4_E2M1FN:
+        return None
+    return casting.caster(fmt, dst, rounding=rounding, overflow=overflow, nan=nan)
+
+
+def _cast_plain(
+    tensor: torch.Tensor, dtype: object, rounding: object, overflow: object, nan: object
+) -> torch.Tensor | None:
+    """Take the short way, which a contiguous tensor with nothing special goes; None where it is not one."""
+    if (
+        not tensor.is_cpu
+        or tensor.is_nested
+        or tensor.layout is not torch.strided
+        or tensor.requires_grad
+        or not tensor.is_contiguous()
+        or tensor.is_conj()
+        or tensor.is_neg()
+        or torch.jit.is_tracing()
+    ):
+        return None
+    try:
+        caster = _caster(tensor.dtype, dtype, rounding, overflow, nan)
+    except TypeError:  # an argument that is no key of the cache is named by the long way
+        return None
+    if caster is None:
+        return None
+    result = torch.empty_like(tensor, dtype=DTYPES[caster.dst])
+    return result if run_at(caster, tensor.data_ptr(), result.data_ptr(), tensor.numel()) else None
+
+
 def _memory(tensor: torch.Tensor, dtype: np.dtype[Any], argument: str = "out") -> Array:
     """Return the memory of a tensor; unlike ``Tensor.numpy``, this does not forbid it to be resized later."""
     address = tensor.data_ptr()
@@ -215,6 +257,8 @@ def _check_source(tensor: torch.Tensor) -> None:
         raise TypeError(f"tensor: a {type(tensor).__name__} given, a torch.Tensor is needed")
     check_tensor(tensor, "tensor")
     _check_gradient(tensor, "tensor")
+    if torch.jit.is_tracing():
+        raise ValueError("tensor: is traced by torch.jit, which cannot record a cast; leave the cast out of the trace")
 
 
 def _check_gradient(tensor: torch.Tensor, argument: str) -> None:

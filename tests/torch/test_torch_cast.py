@@ -306,6 +306,34 @@ def test_other_arguments():
         cast(torch.zeros(2), torch.float32, threads=0)
 
 
+def test_other_arguments_are_named_at_every_call():
+    x = torch.zeros(2)
+    for _ in range(2):
+        with pytest.raises(TypeError, match=r"^dtype: \[\] is not a format"):
+            cast(x, [])
+        with pytest.raises(ValueError, match=r"^rounding: 'up' is not one of"):
+            cast(x, torch.bfloat16, rounding="up")
+        with pytest.raises(ValueError, match=r"^overflow: 'up' is not one of"):
+            cast(x, torch.bfloat16, overflow="up")
+        with pytest.raises(ValueError, match=r"^nan: 'up' is not one of"):
+            cast(x, torch.bfloat16, nan="up")
+
+
+def test_memory_that_is_not_aligned():
+    numbers = torch.arange(5, dtype=torch.float64)
+    memory = torch.zeros(41, dtype=torch.uint8)
+    memory[1:] = numbers.view(torch.uint8)
+    for offset, x in ((0, numbers), (1, torch.frombuffer(memory.numpy(), dtype=torch.float64, offset=1))):
+        assert x.data_ptr() % 8 == offset
+        assert cast(x, torch.bfloat16).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_trace_is_refused():
+    with pytest.raises(ValueError, match=r"^tensor: is traced by torch\.jit, which cannot record a cast"):
+        torch.jit.trace(lambda x: cast(x, torch.bfloat16), torch.ones(2))
+
+
 def test_cast_like():
     x = torch.tensor([1.5, -300.0], dtype=torch.bfloat16)
     assert cast_like(x, torch.empty(0, dtype=torch.int8, device="meta")).tolist() == [1, -128]

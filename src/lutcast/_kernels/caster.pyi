@@ -18,6 +18,7 @@ def remember(
     packs: bool,
     unpacks: bool,
 ) -> None: ...
+def run_at(caster: Caster, source: int, destination: int, n: int) -> bool: ...
 
 @final
 class Front:

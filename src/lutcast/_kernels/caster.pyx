@@ -11,6 +11,7 @@ from lutcast.formats import UINT8
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uintptr_t
 from libc.string cimport memcmp
 
 from lutcast._kernels.pipeline cimport ENOUGH_TO_RELEASE, Plan, run_contiguous
@@ -121,19 +122,48 @@ cdef inline cnp.ndarray new_array(int ndim, cnp.npy_intp *shape, cnp.dtype dtype
     return PyArray_SimpleNewFromDescr(ndim, shape, dtype)
 
 
-cdef object run(Caster caster, cnp.ndarray array, cnp.ndarray out, Py_ssize_t n, int src_bits, int dst_bits):
+cdef void run_memory(
+    Caster caster, const char *src, Py_ssize_t src_itemsize, int src_bits, char *dst, Py_ssize_t dst_itemsize,
+    int dst_bits, Py_ssize_t n,
+) noexcept:
     """Run the plan on n elements; bits are those of a packed side, else 0."""
     cdef Plan plan = caster.plan
-    cdef const char *src = cnp.PyArray_BYTES(array)
-    cdef char *dst = cnp.PyArray_BYTES(out)
-    cdef Py_ssize_t src_itemsize = cnp.PyArray_ITEMSIZE(array)
-    cdef Py_ssize_t dst_itemsize = cnp.PyArray_ITEMSIZE(out)
     if n < ENOUGH_TO_RELEASE:
         run_contiguous(&plan.chain, src, src_itemsize, src_bits, dst, dst_itemsize, dst_bits, n)
     else:
         with nogil:
             run_contiguous(&plan.chain, src, src_itemsize, src_bits, dst, dst_itemsize, dst_bits, n)
+
+
+cdef object run(Caster caster, cnp.ndarray array, cnp.ndarray out, Py_ssize_t n, int src_bits, int dst_bits):
+    run_memory(
+        caster, cnp.PyArray_BYTES(array), cnp.PyArray_ITEMSIZE(array), src_bits,
+        cnp.PyArray_BYTES(out), cnp.PyArray_ITEMSIZE(out), dst_bits, n)
     return out
+
+
+def run_at(Caster caster not None, uintptr_t source, uintptr_t destination, Py_ssize_t n):
+    """Cast n contiguous elements from one place in memory to another; the two must not overlap.
+
+    Parameters
+    ----------
+    caster : Caster
+    source, destination : int
+        Addresses.
+    n : int
+
+    Returns
+    -------
+    bool
+        Whether it was done: not where an address is 0 or not a multiple of the dtype's alignment.
+    """
+    if source == 0 or destination == 0 or (
+            source % caster.src_dtype.alignment or destination % caster.dst_dtype.alignment):
+        return False
+    run_memory(
+        caster, <const char *>source, caster.src_dtype.itemsize, 0,
+        <char *>destination, caster.dst_dtype.itemsize, 0, n)
+    return True
 
 
 cdef object run_into(
