@@ -32,7 +32,7 @@ cdef extern from "convert.h" nogil:
     const int INT16 "LUTCAST_INT16"
     const int UINT16 "LUTCAST_UINT16"
     Py_ssize_t vector_to_float16 "lutcast_vector_to_float16"(
-        const void *src, uint16_t *dst, Py_ssize_t n, int source)
+        const void *src, uint16_t *dst, Py_ssize_t n, int source, int64_t direction)
     Py_ssize_t vector_to_bfloat16 "lutcast_vector_to_bfloat16"(
         const void *src, uint16_t *dst, Py_ssize_t n, int source,
         uint32_t positive, uint32_t negative, uint32_t tie_even, uint32_t odd, uint32_t saturate, uint32_t nan_keep)
@@ -124,7 +124,7 @@ cdef Py_ssize_t halves(const void *src, uint16_t *dst, Py_ssize_t n, int source,
     cdef unsigned int saved
     if p.direction >= 0 and p.infinity[0] == 0x7C00 and p.nan_keep != 0:
         saved = fpu_enter(p.direction)
-        done = vector_to_float16(src, dst, n, source)
+        done = vector_to_float16(src, dst, n, source, p.direction)
         fpu_leave(saved)
     return done
 

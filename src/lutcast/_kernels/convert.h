@@ -51,22 +51,34 @@ static inline __m512i lutcast_even_bytes(void)
         _mm512_cvtepi16_epi8(_mm512_add_epi16(halves, _mm512_set1_epi16(64))), 1);
 }
 
-static inline __m256i lutcast_odd_double(const double *src)
+/* How float64 is rounded at float32. To odd where normal: wrong for subnormal float32, which lose more than 29 bits. */
+enum { LUTCAST_TOWARD_ZERO, LUTCAST_TO_ODD, LUTCAST_TO_ODD_WHERE_NORMAL };
+
+LUTCAST_INLINE __m256i lutcast_8_doubles(const double *src, const int rounding)
 {
     enum { toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }; /* clang wants a constant */
     __m512d x = _mm512_loadu_pd(src);
     __m256 narrow = _mm512_cvt_roundpd_ps(x, toward_zero);
-    __mmask8 is_lost = _mm512_cmp_pd_mask(_mm512_cvtps_pd(narrow), x, _CMP_NEQ_OQ);
-    return _mm256_or_si256(_mm256_castps_si256(narrow), _mm256_maskz_set1_epi32(is_lost, 1));
+    __m256i bits = _mm256_castps_si256(narrow);
+    if (rounding == LUTCAST_TOWARD_ZERO)
+        return bits;
+    __mmask8 is_lost = rounding == LUTCAST_TO_ODD
+        ? _mm512_cmp_pd_mask(_mm512_cvtps_pd(narrow), x, _CMP_NEQ_OQ)
+        : _mm512_test_epi64_mask(_mm512_castpd_si512(x), _mm512_set1_epi64(0x1FFFFFFF));
+    return _mm256_mask_or_epi32(bits, is_lost, bits, _mm256_set1_epi32(1));
+}
+
+LUTCAST_INLINE __m512i lutcast_doubles(const double *src, const int rounding)
+{
+    __m256i low = lutcast_8_doubles(src, rounding), high = lutcast_8_doubles(src + 8, rounding);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
 /* Load 16 numbers as float32, rounded to odd where they are not. */
 LUTCAST_INLINE __m512i lutcast_load_odd(const void *src, Py_ssize_t at, const int source)
 {
-    if (source == LUTCAST_FLOAT64) {
-        const double *from = (const double *)src + at;
-        return _mm512_inserti64x4(_mm512_castsi256_si512(lutcast_odd_double(from)), lutcast_odd_double(from + 8), 1);
-    }
+    if (source == LUTCAST_FLOAT64)
+        return lutcast_doubles((const double *)src + at, LUTCAST_TO_ODD);
     if (source == LUTCAST_FLOAT16 || source == LUTCAST_INT16 || source == LUTCAST_UINT16) {
         __m256i from = _mm256_loadu_si256((const __m256i *)((const uint16_t *)src + at));
         if (source == LUTCAST_FLOAT16)
@@ -78,7 +90,8 @@ LUTCAST_INLINE __m512i lutcast_load_odd(const void *src, Py_ssize_t at, const in
     if (source == LUTCAST_INT32) {
         __m512 narrow = _mm512_cvt_roundepi32_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
         __mmask16 is_lost = _mm512_cmpneq_epi32_mask(_mm512_cvttps_epi32(narrow), x);
-        return _mm512_or_si512(_mm512_castps_si512(narrow), _mm512_maskz_set1_epi32(is_lost, 1));
+        __m512i bits = _mm512_castps_si512(narrow);
+        return _mm512_mask_or_epi32(bits, is_lost, bits, _mm512_set1_epi32(1));
     }
     return x;
 }
@@ -101,13 +114,29 @@ static inline Py_ssize_t lutcast_vector_float16_to_float32(const uint16_t *src, 
 }
 
 #if LUTCAST_HAS_AVX512
+/* Load 16 numbers as float32 that float16 rounds as it would the numbers. Rounding twice in one direction is rounding
+ * once. To the nearest, float64 goes by odd numbers, and what is no normal float32 becomes 0 or infinity anyway; so
+ * does every int32 that is no float32. */
+LUTCAST_INLINE __m512 lutcast_load_for_half(const void *src, Py_ssize_t at, const int source, const int nearest)
+{
+    if (source == LUTCAST_FLOAT32)
+        return _mm512_loadu_ps((const float *)src + at);
+    if (source == LUTCAST_INT32)
+        return _mm512_cvtepi32_ps(_mm512_loadu_si512((const int32_t *)src + at));
+    const double *from = (const double *)src + at;
+    if (nearest)
+        return _mm512_castsi512_ps(lutcast_doubles(from, LUTCAST_TO_ODD_WHERE_NORMAL));
+    return _mm512_insertf32x8(
+        _mm512_castps256_ps512(_mm512_cvtpd_ps(_mm512_loadu_pd(from))), _mm512_cvtpd_ps(_mm512_loadu_pd(from + 8)), 1);
+}
+
 LUTCAST_INLINE Py_ssize_t lutcast_halves(
-    const void *src, uint16_t *dst, Py_ssize_t n, const int source)
+    const void *src, uint16_t *dst, Py_ssize_t n, const int source, const int nearest)
 {
     Py_ssize_t i = 0;
     for (; i + 32 <= n; i += 32) {
-        __m512 a = _mm512_castsi512_ps(lutcast_load_odd(src, i, source));
-        __m512 b = _mm512_castsi512_ps(lutcast_load_odd(src, i + 16, source));
+        __m512 a = lutcast_load_for_half(src, i, source, nearest);
+        __m512 b = lutcast_load_for_half(src, i + 16, source, nearest);
         _mm256_storeu_si256((__m256i *)(dst + i), _mm512_cvtps_ph(a, _MM_FROUND_CUR_DIRECTION));
         _mm256_storeu_si256((__m256i *)(dst + i + 16), _mm512_cvtps_ph(b, _MM_FROUND_CUR_DIRECTION));
     }
@@ -115,14 +144,16 @@ LUTCAST_INLINE Py_ssize_t lutcast_halves(
 }
 #endif
 
-/* For policies that keep infinity and NaN. `source` as for bfloat16. */
-static inline Py_ssize_t lutcast_vector_to_float16(const void *src, uint16_t *dst, Py_ssize_t n, const int source)
+/* For policies that keep infinity and NaN. `source` as for bfloat16; `direction` as for fpu_enter, which set it. */
+static inline Py_ssize_t lutcast_vector_to_float16(
+    const void *src, uint16_t *dst, Py_ssize_t n, const int source, int64_t direction)
 {
 #if LUTCAST_HAS_AVX512
     switch (source) {
-    case LUTCAST_FLOAT32: return lutcast_halves(src, dst, n, LUTCAST_FLOAT32);
-    case LUTCAST_FLOAT64: return lutcast_halves(src, dst, n, LUTCAST_FLOAT64);
-    default: return lutcast_halves(src, dst, n, LUTCAST_INT32);
+    case LUTCAST_FLOAT32: return lutcast_halves(src, dst, n, LUTCAST_FLOAT32, 0);
+    case LUTCAST_INT32: return lutcast_halves(src, dst, n, LUTCAST_INT32, 0);
+    default:
+        return direction ? lutcast_halves(src, dst, n, LUTCAST_FLOAT64, 0) : lutcast_halves(src, dst, n, LUTCAST_FLOAT64, 1);
     }
 #else
     return 0;
@@ -133,7 +164,7 @@ static inline Py_ssize_t lutcast_vector_to_float16(const void *src, uint16_t *ds
 static inline Py_ssize_t lutcast_vector_float32_to_float16(
     const uint32_t *src, uint16_t *dst, Py_ssize_t n, uint64_t infinity, uint64_t nan_keep)
 {
-    Py_ssize_t i = infinity == 0x7C00 && nan_keep ? lutcast_vector_to_float16(src, dst, n, LUTCAST_FLOAT32) : 0;
+    Py_ssize_t i = infinity == 0x7C00 && nan_keep ? lutcast_vector_to_float16(src, dst, n, LUTCAST_FLOAT32, 0) : 0;
 #if LUTCAST_HAS_F16C
     const __m128i magnitude = _mm_set1_epi16(0x7FFF), infinite = _mm_set1_epi16(0x7C00);
     const __m128i change = _mm_set1_epi16((short)(0x7C00 ^ infinity)), drop = _mm_set1_epi16((short)~nan_keep);
@@ -180,11 +211,37 @@ LUTCAST_INLINE __m512i lutcast_cut_words(
     return plain ? sum : _mm512_mask_and_epi32(sum, is_nan, sum, _mm512_set1_epi32((int)cut->nan_keep));
 }
 
+/* The nearest of 32 float64, ties to even, NaN kept. Rounded toward zero at float32, only a tie may be none: then they are
+ * rounded to odd there. */
+LUTCAST_INLINE Py_ssize_t lutcast_cut_doubles(const double *src, uint16_t *dst, Py_ssize_t n)
+{
+    const __m512i upper = lutcast_odd_halves(), lower = lutcast_even_halves();
+    const __m512i half = _mm512_set1_epi16((short)0x8000), twice_infinity = _mm512_set1_epi16((short)0xFF00);
+    Py_ssize_t i = 0;
+    for (; i + 32 <= n; i += 32) {
+        __m512i a = lutcast_doubles(src + i, LUTCAST_TOWARD_ZERO), b = lutcast_doubles(src + i + 16, LUTCAST_TOWARD_ZERO);
+        __m512i lost = _mm512_permutex2var_epi16(a, lower, b);
+        if (_mm512_cmpeq_epi16_mask(lost, half)) {
+            a = lutcast_doubles(src + i, LUTCAST_TO_ODD);
+            b = lutcast_doubles(src + i + 16, LUTCAST_TO_ODD);
+            lost = _mm512_permutex2var_epi16(a, lower, b);
+        }
+        __m512i kept = _mm512_permutex2var_epi16(a, upper, b);
+        __m512i is_odd = _mm512_and_si512(kept, _mm512_set1_epi16(1));
+        __mmask32 is_number = _mm512_cmple_epu16_mask(_mm512_add_epi16(kept, kept), twice_infinity);
+        __mmask32 is_up = _mm512_mask_cmpgt_epu16_mask(is_number, _mm512_adds_epu16(lost, is_odd), half);
+        _mm512_storeu_si512(dst + i, _mm512_mask_add_epi16(kept, is_up, kept, _mm512_set1_epi16(1)));
+    }
+    return i;
+}
+
 LUTCAST_INLINE Py_ssize_t lutcast_cut_all(
     const void *src, uint16_t *dst, Py_ssize_t n, const lutcast_cut *cut, const int plain, const int source)
 {
     const __m512i words = lutcast_odd_halves();
     Py_ssize_t i = 0;
+    if (plain && source == LUTCAST_FLOAT64 && cut->tie_even)
+        i = lutcast_cut_doubles(src, dst, n);
     for (; i + 32 <= n; i += 32) {
         __m512i a = lutcast_cut_words(lutcast_load_odd(src, i, source), cut, plain, source);
         __m512i b = lutcast_cut_words(lutcast_load_odd(src, i + 16, source), cut, plain, source);
@@ -225,13 +282,26 @@ static inline Py_ssize_t lutcast_vector_to_bfloat16(
 
 /* ------------------------------------------------------------------ integers */
 
-/* Saturating. `high` is the largest value, or the largest float below it, beyond which the result is `most`. */
+/* Saturating. `high` is the largest value, or the largest float below it, beyond which the result is `most`. The order
+ * of the operands of max lets a NaN pass; converted, it is the most negative number, whose lower bits are 0. A comparison
+ * beside the conversion is faster than min. */
 #if LUTCAST_HAS_AVX512
-static inline __m256i lutcast_float64_to_int32(const double *src, __m512d low, __m512d high)
+LUTCAST_INLINE __m256i lutcast_float64_to_int32(const double *src, __m512d low, __m512d high, const int width)
 {
     __m512d x = _mm512_loadu_pd(src);
-    __mmask8 is_number = _mm512_cmp_pd_mask(x, x, _CMP_ORD_Q);
-    return _mm512_maskz_cvtpd_epi32(is_number, _mm512_min_pd(_mm512_max_pd(x, low), high));
+    if (width < 4)
+        return _mm512_mask_cvtpd_epi32(
+            _mm512_cvtpd_epi32(high), _mm512_cmp_pd_mask(x, high, _CMP_NGT_UQ), _mm512_max_pd(low, x));
+    return _mm512_maskz_cvtpd_epi32(
+        _mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), _mm512_min_pd(_mm512_max_pd(x, low), high));
+}
+
+/* Convert the 16 numbers from `src` on. */
+LUTCAST_INLINE __m512i lutcast_float64_to_int32s(const double *src, __m512d low, __m512d high, const int width)
+{
+    return _mm512_inserti64x4(
+        _mm512_castsi256_si512(lutcast_float64_to_int32(src, low, high, width)),
+        lutcast_float64_to_int32(src + 8, low, high, width), 1);
 }
 #endif
 
@@ -250,11 +320,11 @@ LUTCAST_INLINE __m512i lutcast_load_int32(
         ? _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(
               _mm256_loadu_si256((const __m256i *)((const uint16_t *)src + at))), 16))
         : _mm512_loadu_ps((const float *)src + at);
-    __mmask16 is_number = _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q);
-    __m512 clamped = _mm512_min_ps(_mm512_max_ps(x, limits->low), limits->high);
-    __m512i result = _mm512_maskz_cvtps_epi32(is_number, clamped);
     if (width < 4) /* `high` is the largest value */
-        return result;
+        return _mm512_mask_cvtps_epi32(
+            limits->most, _mm512_cmp_ps_mask(x, limits->high, _CMP_NGT_UQ), _mm512_max_ps(limits->low, x));
+    /* To int32 itself: what is too low is converted as the lowest. */
+    __m512i result = _mm512_maskz_cvtps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
     return _mm512_mask_mov_epi32(result, _mm512_cmp_ps_mask(x, limits->high, _CMP_GT_OQ), limits->most);
 }
 
@@ -320,24 +390,49 @@ static inline Py_ssize_t lutcast_vector_bfloat16_to_int(
     return lutcast_any_to_int(src, dst, width, n, low, high, most, mask, 1);
 }
 
-static inline Py_ssize_t lutcast_vector_float64_to_int(
-    const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int32_t mask)
-{
-    Py_ssize_t i = 0;
 #if LUTCAST_HAS_AVX512
-    const __m512d lows = _mm512_set1_pd(low), highs = _mm512_set1_pd(high);
-    const __m256i masks = _mm256_set1_epi32(mask);
+LUTCAST_INLINE Py_ssize_t lutcast_doubles_to_int32(
+    const double *src, void *dst, Py_ssize_t n, __m512d low, __m512d high, __m512i mask, const int width)
+{
+    const __m512i halves = lutcast_even_halves();
+    Py_ssize_t i = 0;
+    for (; width < 4 && i + 32 <= n; i += 32) {
+        __m512i words = _mm512_permutex2var_epi16(
+            lutcast_float64_to_int32s(src + i, low, high, width), halves,
+            lutcast_float64_to_int32s(src + i + 16, low, high, width));
+        if (width == 2)
+            _mm512_storeu_si512((uint16_t *)dst + i, words);
+        else
+            _mm256_storeu_si256((__m256i *)((uint8_t *)dst + i), _mm512_cvtepi16_epi8(_mm512_and_si512(words, mask)));
+    }
     for (; i + 8 <= n; i += 8) {
-        __m256i x = _mm256_and_si256(lutcast_float64_to_int32(src + i, lows, highs), masks);
+        __m256i x = lutcast_float64_to_int32(src + i, low, high, width);
         if (width == 1)
-            _mm_storel_epi64((__m128i *)((uint8_t *)dst + i), _mm256_cvtepi32_epi8(x));
+            _mm_storel_epi64((__m128i *)((uint8_t *)dst + i), _mm256_cvtepi32_epi8(
+                _mm256_and_si256(x, _mm512_castsi512_si256(mask))));
         else if (width == 2)
             _mm_storeu_si128((__m128i *)((uint16_t *)dst + i), _mm256_cvtepi32_epi16(x));
         else
             _mm256_storeu_si256((__m256i *)((uint32_t *)dst + i), x);
     }
-#endif
     return i;
+}
+#endif
+
+static inline Py_ssize_t lutcast_vector_float64_to_int(
+    const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int32_t mask)
+{
+#if LUTCAST_HAS_AVX512
+    const __m512d lows = _mm512_set1_pd(low), highs = _mm512_set1_pd(high);
+    const __m512i masks = _mm512_set1_epi8((char)mask);
+    switch (width) {
+    case 1: return lutcast_doubles_to_int32(src, dst, n, lows, highs, masks, 1);
+    case 2: return lutcast_doubles_to_int32(src, dst, n, lows, highs, masks, 2);
+    default: return lutcast_doubles_to_int32(src, dst, n, lows, highs, masks, 4);
+    }
+#else
+    return 0;
+#endif
 }
 
 /* Through int64, in words of 4 or 8 bytes. */

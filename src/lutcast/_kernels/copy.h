@@ -138,6 +138,7 @@ static inline Py_ssize_t lutcast_repeat_lines(
     if (total < 64 || rows * total < 1024) /* not worth the preparation */
         return 0;
     const Py_ssize_t end = total - 64;
+    const Py_ssize_t step = 64 % size;
     const __mmask64 piece = ~(__mmask64)0 >> (64 - size);
     uint8_t order[128]; /* from any place on, which bytes of the piece follow */
     for (Py_ssize_t i = 0; i < 128; i++)
@@ -147,8 +148,11 @@ static inline Py_ssize_t lutcast_repeat_lines(
         const __m512i bytes = _mm512_maskz_loadu_epi8(piece, src + i * stride);
         Py_ssize_t done = 64 - ((uintptr_t)dst & 63), place = done % size;
         _mm512_storeu_si512(dst, _mm512_permutexvar_epi8(first, bytes));
-        for (; done < end; done += 64, place = order[place + 64])
+        for (; done < end; done += 64) {
             _mm512_store_si512(dst + done, _mm512_permutexvar_epi8(_mm512_loadu_si512(order + place), bytes));
+            place += step;
+            place -= place < size ? 0 : size;
+        }
         _mm512_storeu_si512(dst + end, _mm512_permutexvar_epi8(last, bytes));
     }
     return rows;

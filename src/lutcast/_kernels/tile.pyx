@@ -28,11 +28,11 @@ cdef struct Axes:
 
 
 cdef void repeat_block(char *dst, Py_ssize_t size, Py_ssize_t repeats) noexcept nogil:
-    """Copy the block at dst behind itself: small ones doubling what is copied, large ones piece by piece."""
+    """Copy the block at dst behind itself: small ones doubling what is copied up to a piece, large ones piece by piece."""
     cdef Py_ssize_t total = size * repeats
     cdef Py_ssize_t done = size
     cdef Py_ssize_t n, i
-    if size > LARGEST_COPY:
+    if size > PIECE:
         done = 0
         while done < size:
             n = min(size - done, PIECE)
@@ -41,7 +41,7 @@ cdef void repeat_block(char *dst, Py_ssize_t size, Py_ssize_t repeats) noexcept 
             done += n
         return
     while done < total:
-        n = min(done, min(LARGEST_COPY - LARGEST_COPY % size, total - done))
+        n = min(done, min(PIECE - PIECE % size, total - done))
         memcpy(dst + done, dst, n)
         done += n
 
@@ -104,10 +104,11 @@ cdef void tile_strided(
         if size == 1 and count == 1:
             continue
         stride = stride if size > 1 else itemsize  # that of a single element is anything
-        # An axis that is not repeated joins the one before it, where memory allows or that has one element.
-        if last >= 0 and count == 1 and (axes.shape[last] == 1 or axes.strides[last] == size * stride):
+        # An axis joins the one before it if that has one element, or where it is not repeated and memory allows.
+        if last >= 0 and (axes.shape[last] == 1 or (count == 1 and axes.strides[last] == size * stride)):
             axes.shape[last] *= size
             axes.strides[last] = stride
+            axes.repeats[last] *= count
             continue
         last += 1
         axes.shape[last], axes.strides[last], axes.repeats[last] = size, stride, count
