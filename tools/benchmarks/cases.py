@@ -16,7 +16,7 @@ import numpy as np
 import lutcast
 from lutcast.policy import COMMON_ROUNDINGS
 
-from .arrays import Array, aligned, dtype_of, make
+from .arrays import Array, destination, dtype_of, make, source
 from .embedded import plan_sample
 from .peers import Peer, Torch, attempt
 from .timing import Sample, loop
@@ -102,7 +102,7 @@ def groups(sizes: tuple[int, ...]) -> dict[str, list[Case]]:
 def memcpy(nbytes: int) -> Sample:
     """Copy bytes from one buffer to another, so that the two together are so many."""
     half = max(nbytes // 2, 1)
-    return loop("copyto(to, x)", copyto=np.copyto, to=aligned(half, np.uint8), x=aligned(half, np.uint8))
+    return loop("copyto(to, x)", copyto=np.copyto, to=destination(half, np.uint8), x=source(half, np.uint8))
 
 
 def _others(peers: Peers, method: str, *args: Any) -> dict[str, Sample | None]:
@@ -136,7 +136,7 @@ def _casts(sizes: tuple[int, ...]) -> Iterator[Case]:
 
 def _cast(case: Case, peers: Peers) -> Contenders:
     x = make(case.src, case.elements, case.data)
-    out = aligned(x.shape, dtype_of(case.dst))
+    out = destination(x.shape, dtype_of(case.dst))
     ours: dict[str, Sample | None] = {OURS: _prepared(case, x, out), case.limit: memcpy(case.nbytes)}
     return ours | _others(peers, "cast", case.src, case.dst, x, out)
 
@@ -154,7 +154,7 @@ def _modes(sizes: tuple[int, ...]) -> Iterator[Case]:
 def _mode(case: Case, peers: Peers) -> Contenders:
     x = make(case.src, case.elements, case.data)
     rounding, overflow = case.options
-    ours = _prepared(case, x, aligned(x.shape, dtype_of(case.dst)), rounding=rounding, overflow=overflow)
+    ours = _prepared(case, x, destination(x.shape, dtype_of(case.dst)), rounding=rounding, overflow=overflow)
     return {OURS: ours, case.limit: memcpy(case.nbytes)} | dict.fromkeys(peers)
 
 
@@ -170,12 +170,13 @@ def _packed(sizes: tuple[int, ...]) -> Iterator[Case]:
 def _pack(case: Case, peers: Peers) -> Contenders:
     n, x = case.elements, make(case.src, case.elements, case.data)
     options: dict[str, Any]
-    packed = aligned(n, np.uint8)[: n // 2]  # numkong takes the end of 4-bit arrays to be one byte an element away
+    room = destination if case.dst in PACKED else source
+    packed = room(n, np.uint8)[: n // 2]  # numkong takes the end of 4-bit arrays to be one byte an element away
     if case.dst in PACKED:
         out, options = packed, {"packed": True}
     else:
         packed[:] = lutcast.pack(x)
-        x, out, options = packed, aligned(n, dtype_of(case.dst)), {"src": case.src, "shape": n}
+        x, out, options = packed, destination(n, dtype_of(case.dst)), {"src": case.src, "shape": n}
     call = partial(lutcast.cast, x, case.dst, out=out, **options)
     _check(call(), out, out.shape, out.dtype)
     ours: dict[str, Sample | None] = {OURS: loop("call()", call=call), case.limit: memcpy(case.nbytes)}
@@ -197,12 +198,12 @@ def _tiles() -> Iterator[Case]:
 def _tile(case: Case, peers: Peers) -> Contenders:
     shape, repeats, dtype = case.options
     x = make(dtype, int(np.prod(shape)), case.data).reshape(shape)
-    out = aligned(tuple(n * count for n, count in zip(shape, repeats, strict=True)), dtype)
+    out = destination(tuple(n * count for n, count in zip(shape, repeats, strict=True)), dtype)
     _check(lutcast.tile(x, repeats, out=out), out, out.shape, out.dtype)
     names = {"x": x, "repeats": repeats, "out": out}
     contenders: dict[str, Sample | None] = {
         OURS: loop("tile(x, repeats, out=out)", tile=lutcast.tile, **names),
-        case.limit: loop("out.fill(1)", out=aligned(out.shape, dtype)),
+        case.limit: loop("out.fill(1)", out=destination(out.shape, dtype)),
     }
     return contenders | _others(peers, "tile", x, repeats, out)
 
@@ -218,7 +219,7 @@ def _calls() -> Iterator[Case]:
 def _call(case: Case, peers: Peers) -> Contenders:
     (how,) = case.options
     src, dst, x = case.src, case.dst, make(case.src, case.elements, case.data)
-    out = aligned(x.shape, dtype_of(dst))
+    out = destination(x.shape, dtype_of(dst))
     names = {"cast": lutcast.cast, "x": x, "dtype": dst, "out": out}
     if how.startswith("Caster"):
         ours = _prepared(case, x, out)
@@ -235,7 +236,7 @@ def _embedded() -> Iterator[Case]:
 
 def _plan(case: Case, peers: Peers) -> Contenders:
     x = make(case.src, case.elements, case.data)
-    out = aligned(x.shape, dtype_of(case.dst))
+    out = destination(x.shape, dtype_of(case.dst))
     ours = plan_sample(case.src, case.dst, x, out)
     return {OURS: ours, case.limit: memcpy(case.nbytes)} | _others(peers, "cast", case.src, case.dst, x, out)
 
@@ -251,7 +252,7 @@ def _threads() -> Iterator[Case]:
 
 def _thread(case: Case, peers: Peers) -> Contenders:
     x = make(case.src, case.elements, case.data)
-    out = aligned(x.shape, dtype_of(case.dst))
+    out = destination(x.shape, dtype_of(case.dst))
     call = lutcast.caster(case.src, case.dst)
     _check(call(x, out=out, threads=2), out, x.shape, dtype_of(case.dst))
     contenders = {
@@ -267,7 +268,7 @@ def _thread(case: Case, peers: Peers) -> Contenders:
 
 
 def _memcpy_in_two(nbytes: int) -> Sample:
-    to, x = (aligned(nbytes // 2, np.uint8) for _ in range(2))
+    to, x = destination(nbytes // 2, np.uint8), source(nbytes // 2, np.uint8)
     pool, middle = ThreadPoolExecutor(1), x.size // 2
 
     def copy() -> None:

@@ -28,7 +28,7 @@ cdef struct Axes:
 
 
 cdef void repeat_block(char *dst, Py_ssize_t size, Py_ssize_t repeats) noexcept nogil:
-    """Copy the block at dst behind itself: small ones doubling what is copied up to a piece, large ones piece by piece."""
+    """Copy the block at dst behind itself: small ones doubling what is copied, large ones piece by piece."""
     cdef Py_ssize_t total = size * repeats
     cdef Py_ssize_t done = size
     cdef Py_ssize_t n, i
