@@ -5,7 +5,8 @@ that nobody consumes frees what it holds; once consumed, the consumer calls the 
 """
 
 from cpython.exc cimport PyErr_Fetch, PyErr_Restore
-from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 
@@ -26,9 +27,9 @@ cdef extern from "Python.h":
 
 cdef extern from "numpy/arrayobject.h":
     object NewFromDescr "PyArray_NewFromDescr"(
-        PyObject *subtype, cnp.dtype descr, int ndim, const cnp.npy_intp *dims, const cnp.npy_intp *strides,
+        PyTypeObject *subtype, cnp.dtype descr, int ndim, const cnp.npy_intp *dims, const cnp.npy_intp *strides,
         void *data, int flags, PyObject *obj)
-    PyObject *array_type "((PyObject *)&PyArray_Type)"
+    PyTypeObject *array_type "(&PyArray_Type)"
 
 cdef enum:
     MAX_DIMENSIONS = 64
