@@ -84,13 +84,13 @@ LUTCAST_INLINE __m512i lutcast_widen(__m512i halves, const int width, const int 
 {
     if (width == 4)
         return odd ? _mm512_and_si512(halves, _mm512_set1_epi32((int)0xFFFF0000)) : _mm512_slli_epi32(halves, 16);
-    return odd ? _mm512_and_si512(halves, _mm512_set1_epi64(-1LL << 32)) : _mm512_slli_epi64(halves, 32);
+    return odd ? _mm512_and_si512(halves, _mm512_set1_epi64((long long)0xFFFFFFFF00000000)) : _mm512_slli_epi64(halves, 32);
 }
 
 /* The integers that floats are; no exception is raised, even where the float is above all integers. */
 LUTCAST_INLINE __m512i lutcast_integers(__m512i word, const int width, const int has_most)
 {
-    const int quietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+    enum { quietly = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }; /* clang takes no variable, constant or not */
     if (width == 4) {
         __m512i value = _mm512_cvt_roundps_epi32(_mm512_castsi512_ps(word), quietly);
         if (!has_most)
