@@ -58,6 +58,7 @@ LUTCAST_INLINE __m256i lutcast_8_doubles(const double *src, const int rounding)
 {
     enum { toward_zero = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }; /* clang wants a constant */
     __m512d x = _mm512_loadu_pd(src);
+    lutcast_fetch(src);
     __m256 narrow = _mm512_cvt_roundpd_ps(x, toward_zero);
     __m256i bits = _mm256_castps_si256(narrow);
     if (rounding == LUTCAST_TOWARD_ZERO)
@@ -104,8 +105,10 @@ static inline Py_ssize_t lutcast_vector_float16_to_float32(const uint16_t *src, 
 {
     Py_ssize_t i = 0;
 #if LUTCAST_HAS_AVX512
-    for (; i + 16 <= n; i += 16)
+    for (; i + 16 <= n; i += 16) {
+        lutcast_fetch(dst + i);
         _mm512_storeu_ps(dst + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(src + i))));
+    }
 #elif LUTCAST_HAS_F16C
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps((float *)(dst + i), _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(src + i))));
@@ -289,6 +292,7 @@ static inline Py_ssize_t lutcast_vector_to_bfloat16(
 LUTCAST_INLINE __m256i lutcast_float64_to_int32(const double *src, __m512d low, __m512d high, const int width)
 {
     __m512d x = _mm512_loadu_pd(src);
+    lutcast_fetch(src);
     if (width < 4)
         return _mm512_mask_cvtpd_epi32(
             _mm512_cvtpd_epi32(high), _mm512_cmp_pd_mask(x, high, _CMP_NGT_UQ), _mm512_max_pd(low, x));
@@ -320,6 +324,8 @@ LUTCAST_INLINE __m512i lutcast_load_int32(
         ? _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(
               _mm256_loadu_si256((const __m256i *)((const uint16_t *)src + at))), 16))
         : _mm512_loadu_ps((const float *)src + at);
+    if (!is_bfloat16)
+        lutcast_fetch((const float *)src + at);
     if (width < 4) /* `high` is the largest value */
         return _mm512_mask_cvtps_epi32(
             limits->most, _mm512_cmp_ps_mask(x, limits->high, _CMP_NGT_UQ), _mm512_max_ps(limits->low, x));
@@ -454,8 +460,11 @@ static inline void lutcast_store_int64(
 #define LUTCAST_LOOP_INT64(load)                                                                     \
     const __m512d lows = _mm512_set1_pd(low), highs = _mm512_set1_pd(high);                         \
     const __m512i mosts = _mm512_set1_epi64(most);                                                   \
-    for (; i + 8 <= n; i += 8)                                                                      \
-        lutcast_store_int64(load, (uint8_t *)dst + i * width, width, lows, highs, mosts);
+    for (; i + 8 <= n; i += 8) {                                                                    \
+        lutcast_fetch(src + i);                                                                     \
+        lutcast_fetch((uint8_t *)dst + i * width);                                                  \
+        lutcast_store_int64(load, (uint8_t *)dst + i * width, width, lows, highs, mosts);           \
+    }
 #else
 #define LUTCAST_LOOP_INT64(load)
 #endif
@@ -476,6 +485,42 @@ static inline Py_ssize_t lutcast_vector_float64_to_int64(
     return i;
 }
 
+/* ------------------------------------------------------------------ float32 */
+
+/* Rounded in the direction set; `change` is what infinity is changed by, `nan_keep` the mask of a NaN. */
+static inline Py_ssize_t lutcast_vector_float64_to_float32(
+    const double *src, uint32_t *dst, Py_ssize_t n, uint32_t change, uint32_t nan_keep)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    const __m256i infinity = _mm256_set1_epi32(0x7F800000);
+    for (; i + 8 <= n; i += 8) {
+        lutcast_fetch(src + i);
+        __m256i bits = _mm256_castps_si256(_mm512_cvtpd_ps(_mm512_loadu_pd(src + i)));
+        __m256i magnitude = _mm256_and_si256(bits, _mm256_set1_epi32(0x7FFFFFFF));
+        __mmask8 is_infinite = _mm256_cmpeq_epi32_mask(magnitude, infinity);
+        __mmask8 is_nan = _mm256_cmpgt_epi32_mask(magnitude, infinity);
+        bits = _mm256_mask_xor_epi32(bits, is_infinite, bits, _mm256_set1_epi32((int)change));
+        bits = _mm256_mask_and_epi32(bits, is_nan, bits, _mm256_set1_epi32((int)nan_keep));
+        _mm256_storeu_si256((__m256i *)(dst + i), bits);
+    }
+#endif
+    return i;
+}
+
+/* Rounded in the direction set. */
+static inline Py_ssize_t lutcast_vector_int64_to_float32(const int64_t *src, uint32_t *dst, Py_ssize_t n)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    for (; i + 8 <= n; i += 8) {
+        lutcast_fetch(src + i);
+        _mm256_storeu_ps((float *)(dst + i), _mm512_cvtepi64_ps(_mm512_loadu_si512(src + i)));
+    }
+#endif
+    return i;
+}
+
 /* ------------------------------------------------------------------ float64 */
 
 /* Exact; only for policies that keep infinity and NaN. */
@@ -483,19 +528,51 @@ static inline Py_ssize_t lutcast_vector_float32_to_float64(const uint32_t *src, 
 {
     Py_ssize_t i = 0;
 #if LUTCAST_HAS_AVX512
-    for (; i + 8 <= n; i += 8)
+    for (; i + 8 <= n; i += 8) {
+        lutcast_fetch(dst + i);
         _mm512_storeu_pd(dst + i, _mm512_cvtps_pd(_mm256_loadu_ps((const float *)(src + i))));
+    }
 #endif
     return i;
 }
 
-/* The same from float16 or bfloat16; a NaN becomes quiet. */
+/* From integers of so many bytes; those of 8 bytes are rounded in the direction set. */
+static inline Py_ssize_t lutcast_vector_integer_to_float64(
+    const void *src, uint64_t *dst, Py_ssize_t n, const int size, const int is_signed)
+{
+    Py_ssize_t i = 0;
+#if LUTCAST_HAS_AVX512
+    for (; i + 8 <= n; i += 8) {
+        const uint8_t *from = (const uint8_t *)src + i * size;
+        __m512d x;
+        lutcast_fetch(dst + i);
+        if (size == 8)
+            x = _mm512_cvtepi64_pd(_mm512_loadu_si512(from));
+        else if (size == 4 && !is_signed)
+            x = _mm512_cvtepu32_pd(_mm256_loadu_si256((const __m256i *)from));
+        else if (size == 4)
+            x = _mm512_cvtepi32_pd(_mm256_loadu_si256((const __m256i *)from));
+        else if (size == 2) {
+            __m128i halves = _mm_loadu_si128((const __m128i *)from);
+            x = _mm512_cvtepi32_pd(is_signed ? _mm256_cvtepi16_epi32(halves) : _mm256_cvtepu16_epi32(halves));
+        } else {
+            __m128i bytes = _mm_loadl_epi64((const __m128i *)from);
+            x = _mm512_cvtepi32_pd(is_signed ? _mm256_cvtepi8_epi32(bytes) : _mm256_cvtepu8_epi32(bytes));
+        }
+        _mm512_storeu_pd(dst + i, x);
+    }
+#endif
+    return i;
+}
+
+/* From float16 or bfloat16, exact; a NaN becomes quiet. */
 static inline Py_ssize_t lutcast_vector_16_to_float64(
     const uint16_t *src, uint64_t *dst, Py_ssize_t n, const int is_bfloat16)
 {
     Py_ssize_t i = 0;
 #if LUTCAST_HAS_AVX512
     for (; i + 8 <= n; i += 8) {
+        lutcast_fetch(dst + i);
         __m128i from = _mm_loadu_si128((const __m128i *)(src + i));
         __m256 x = is_bfloat16 ? _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(from), 16)) : _mm256_cvtph_ps(from);
         _mm512_storeu_pd(dst + i, _mm512_cvtps_pd(x));

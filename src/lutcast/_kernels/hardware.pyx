@@ -29,6 +29,12 @@ cdef extern from "convert.h" nogil:
         const float *src, void *dst, int width, Py_ssize_t n, double low, double high, int64_t most)
     Py_ssize_t vector_float64_to_int64 "lutcast_vector_float64_to_int64"(
         const double *src, void *dst, int width, Py_ssize_t n, double low, double high, int64_t most)
+    Py_ssize_t vector_float64_to_float32 "lutcast_vector_float64_to_float32"(
+        const double *src, uint32_t *dst, Py_ssize_t n, uint32_t change, uint32_t nan_keep)
+    Py_ssize_t vector_int64_to_float32 "lutcast_vector_int64_to_float32"(
+        const int64_t *src, uint32_t *dst, Py_ssize_t n)
+    Py_ssize_t vector_integer_to_float64 "lutcast_vector_integer_to_float64"(
+        const void *src, uint64_t *dst, Py_ssize_t n, int size, bint is_signed)
 
 cdef enum:
     TIES_TO_EVEN = 0
@@ -72,7 +78,7 @@ cdef void float64_to_float32(const double *src, uint32_t *dst, Py_ssize_t n, con
     cdef uint32_t bits, magnitude
     cdef unsigned int saved = fpu_enter(params.direction)
     cdef Py_ssize_t i
-    for i in range(n):
+    for i in range(vector_float64_to_float32(src, dst, n, change, nan_keep), n):
         bits = float_bits(<float>src[i])
         magnitude = bits & <uint32_t>0x7FFFFFFF
         bits = bits ^ (change if magnitude == 0x7F800000 else 0)
@@ -82,8 +88,10 @@ cdef void float64_to_float32(const double *src, uint32_t *dst, Py_ssize_t n, con
 
 cdef void integer_to_float32(const number *src, uint32_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     cdef unsigned int saved = fpu_enter(params.direction)
-    cdef Py_ssize_t i
-    for i in range(n):
+    cdef Py_ssize_t i, done = 0
+    if number is int64_t:
+        done = vector_int64_to_float32(src, dst, n)
+    for i in range(done, n):
         if number is uint32_t:
             # Compilers take this apart into sums, which toward negative make -0 of 0.
             dst[i] = float_bits(<float><int64_t>src[i]) if src[i] else 0
@@ -95,7 +103,7 @@ cdef void integer_to_float32(const number *src, uint32_t *dst, Py_ssize_t n, con
 cdef void integer_to_float64(const number *src, uint64_t *dst, Py_ssize_t n, const Params *params) noexcept nogil:
     cdef unsigned int saved = fpu_enter(params.direction)
     cdef Py_ssize_t i
-    for i in range(n):
+    for i in range(vector_integer_to_float64(src, dst, n, sizeof(number), <number>-1 < 0), n):
         if number is uint32_t:
             dst[i] = double_bits(<double><int64_t>src[i]) if src[i] else 0
         else:

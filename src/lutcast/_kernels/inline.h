@@ -8,4 +8,15 @@
 #define LUTCAST_INLINE static inline
 #endif
 
+/* Fetch the line that a loop over words of 64 bits comes to soon. It may lie behind the array. Where a vector is a line,
+ * processors fetch too little ahead by themselves: each line is asked for only once, and small pages end soon. */
+LUTCAST_INLINE void lutcast_fetch(const void *at)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch((const char *)at + 1024);
+#else
+    (void)at;
+#endif
+}
+
 #endif

@@ -138,6 +138,7 @@ LUTCAST_INLINE Py_ssize_t lutcast_look_up_planes(
                 word = lutcast_widen(word, 8, j & 1);
             if (is_integer)
                 word = lutcast_integers(word, width, has_most);
+            lutcast_fetch(dst + i * width + 64 * j);
             _mm512_storeu_si512(dst + i * width + 64 * j, word);
         }
     }

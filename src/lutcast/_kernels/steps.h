@@ -149,6 +149,8 @@ LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src)
 {
     const __m512i upper = _mm512_set1_epi32((int)0xFFFF0000);
     __m512i a = _mm512_loadu_si512(src), b = _mm512_loadu_si512(src + 16);
+    lutcast_fetch(src);
+    lutcast_fetch(src + 16);
     __m512i high = _mm512_or_si512(_mm512_srli_epi32(a, 16), _mm512_and_si512(b, upper));
     __m512i low = _mm512_or_si512(_mm512_andnot_si512(upper, a), _mm512_slli_epi32(b, 16));
     return _mm512_or_si512(high, _mm512_min_epu16(low, _mm512_set1_epi16(1)));
