@@ -91,13 +91,16 @@ LUTCAST_INLINE Py_ssize_t lutcast_fill_lines(
     _mm512_mask_storeu_epi8(dst, all >> 1 >> (63 - head), piece);
     dst += head;
     for (Py_ssize_t i = 0; i < rows; i++) {
-        for (Py_ssize_t j = 1; j < lines; j++, dst += 64)
+        for (Py_ssize_t j = 1; j < lines; j++, dst += 64) {
+            lutcast_fetch(dst);
             _mm512_store_si512(dst, piece);
+        }
         if (i + 1 == rows)
             _mm512_mask_storeu_epi8(dst, ~next, piece);
         else {
             const __m512i old = piece;
             piece = lutcast_spread(src += stride, size);
+            lutcast_fetch(dst);
             _mm512_store_si512(dst, _mm512_mask_mov_epi8(old, next, piece));
             dst += 64;
         }
@@ -149,6 +152,7 @@ static inline Py_ssize_t lutcast_repeat_lines(
         Py_ssize_t done = 64 - ((uintptr_t)dst & 63), place = done % size;
         _mm512_storeu_si512(dst, _mm512_permutexvar_epi8(first, bytes));
         for (; done < end; done += 64) {
+            lutcast_fetch(dst + done);
             _mm512_store_si512(dst + done, _mm512_permutexvar_epi8(_mm512_loadu_si512(order + place), bytes));
             place += step;
             place -= place < size ? 0 : size;

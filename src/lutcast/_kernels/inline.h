@@ -8,8 +8,8 @@
 #define LUTCAST_INLINE static inline
 #endif
 
-/* Fetch the line that a loop over words of 64 bits comes to soon. It may lie behind the array. Where a vector is a line,
- * processors fetch too little ahead by themselves: each line is asked for only once, and small pages end soon. */
+/* Fetch the line that a loop comes to soon; it may lie behind the array. Where a vector is a line, processors fetch too
+ * little ahead by themselves: each line is asked for only once, and small pages end soon. */
 LUTCAST_INLINE void lutcast_fetch(const void *at)
 {
 #if defined(__GNUC__)
