@@ -7,7 +7,7 @@ import lutcast
 from lutcast import get_format, store, tables
 from lutcast._kernels import LOOPS, Plan
 from lutcast.plan import NOTHING
-from lutcast.steps import LAYOUT, MAGNITUDES, Shape, steps
+from lutcast.steps import LAYOUT, MAGNITUDES, Blocks, Result, Shape, steps
 
 SOURCES = [get_format(name) for name in ("float16", "bfloat16", "int16", "uint16")]
 NARROW = [f for f in lutcast.formats() if f.bits <= 8 and f.kind != "complex"]
@@ -62,6 +62,23 @@ def test_what_is_cut(src, dst, shape, rounding):
     assert not record.flags.writeable
 
 
+@pytest.mark.parametrize(
+    ("dst", "result", "blocks"),
+    [
+        ("float8_e4m3fn", Result.SAME, Blocks.NARROW),
+        ("float8_e4m3fnuz", Result.MIRRORED, Blocks.NARROW),
+        ("float8_e5m2", Result.SAME, Blocks.CELLS),
+        ("float6_e3m2fn", Result.PAIRED, Blocks.NARROW),
+        ("float4_e2m1fn", Result.DIRECT, Blocks.NARROW),
+        ("int4", Result.DIRECT, Blocks.NARROW),
+        ("hifloat8", Result.MIRRORED, Blocks.CELLS),
+    ],
+)
+def test_with_how_little_bfloat16_is_cut(dst, result, blocks):
+    record = steps(get_format("bfloat16"), get_format(dst), lutcast.table("bfloat16", dst).view(np.uint8))
+    assert (Result(int(record["result"])), Blocks(int(record["blocks"]))) == (result, blocks)
+
+
 def curve(rng, shortest, most=127):
     """Return values of magnitudes that change at random places, never twice within the shortest run."""
     lengths = rng.integers(shortest, 3 * shortest, MAGNITUDES // shortest + 1)
@@ -90,6 +107,41 @@ def test_any_step_function(seed):
         assert record is not None
         assert record["shape"] == shape
         assert np.array_equal(look_up(table, record), table[CODES])
+
+
+def stairs(rng, begin, edges, values):
+    """Return values of magnitudes that change at places counted from the beginning."""
+    stops = [0, *(begin + edge for edge in edges), 0x7F80, 0x7F81, MAGNITUDES]
+    return np.repeat(np.append(values, rng.integers(0, 256, 2)), np.diff(stops)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_of_one_edge(seed):
+    rng = np.random.default_rng(seed)
+    halves = []
+    for _ in range(2):
+        edges = np.flatnonzero(rng.integers(0, 3, 20)) * 64
+        edges += rng.integers(0, 64, len(edges))
+        halves.append(stairs(rng, 0x3E00, edges, rng.integers(0, 16, len(edges) + 1)) & 15)
+    table = np.concatenate(halves)
+    record = steps(get_format("bfloat16"), get_format("uint4"), table)
+    assert record["result"] == Result.DIRECT
+    assert np.array_equal(look_up(table, record), table[CODES])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_of_cells(seed):
+    rng = np.random.default_rng(seed)
+    kinds = [(8, 25, 40, 57), (16, 49), (33,), (0,), (), (), ()]
+    edges = [64 * block + place for block, kind in enumerate(rng.integers(0, len(kinds), 90)) for place in kinds[kind]]
+    edges = sorted({0, *edges[:100], 64 * 90})
+    values = rng.permutation(127)[: len(edges) + 1] + 1
+    positive = stairs(rng, 0x3000, edges, values) & 0x7F
+    negative = np.where(positive, positive | 0x80, 0).astype(np.uint8)
+    table = np.append(positive, negative)
+    record = steps(get_format("bfloat16"), get_format("hifloat8"), table)
+    assert (record["result"], record["blocks"]) == (Result.MIRRORED, Blocks.CELLS)
+    assert np.array_equal(look_up(table, record), table[CODES])
 
 
 def test_what_changes_too_often_stays_a_table():

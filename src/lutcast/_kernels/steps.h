@@ -20,10 +20,18 @@ enum {
 enum {
     LUTCAST_SAME,          /* it is the value, to which the sign is added */
     LUTCAST_MIRRORED,      /* the value is looked up, and the sign added unless it is run 0, which is 0 */
-    LUTCAST_PAIRED         /* the value is looked up for each sign */
+    LUTCAST_PAIRED,        /* the value is looked up for each sign */
+    LUTCAST_DIRECT         /* there are no numbers: at most 32 blocks with one edge have two values for each sign */
 };
 
-/* A table in pieces. Along the places its values change in runs, at most twice in a block. */
+/* How many blocks there are, and what they know. */
+enum {
+    LUTCAST_NARROW,        /* at most 128, with two edges */
+    LUTCAST_WIDE,          /* at most 256, with two edges */
+    LUTCAST_CELLS          /* at most 128 of eight kinds, each of eight cells, of which the first place is apart */
+};
+
+/* A table in pieces. Along the places its values change in runs. */
 typedef struct {
     uint16_t shape;        /* how places are made */
     uint16_t result;       /* how numbers of runs become values */
@@ -33,12 +41,13 @@ typedef struct {
     uint16_t stretch;      /* places are shifted left by this */
     uint16_t sign;         /* the bit of the values that says they are negative */
     uint16_t sign_index;   /* what a sign adds to the block number, 0 where both signs change together */
-    uint16_t is_wide;      /* there are more than 128 blocks */
+    uint16_t blocks;       /* what they are */
     uint8_t first[256];    /* by block: number of its first run ... */
-    uint8_t edge_1[256];   /* ... which grows by one from this place on */
-    uint8_t edge_2[256];   /* ... and from this one */
+    uint8_t edge_1[256];   /* ... which grows by one from this place on; or its kind, times 16 */
+    uint8_t edge_2[256];   /* ... and from this one; or what is added, by kind, cell and being past its first place */
     uint8_t dense[512];    /* number of the run by place, for the first two blocks */
-    uint8_t value[256];    /* by number of a run, the upper half for negative ones; run 0 is 0, run 128 the first */
+    uint8_t value[256];    /* by number of a run, the upper half for negative ones; run 0 is 0, run 128 the first;
+                            * or by block and sign before the edge, then past it */
 } lutcast_steps;
 
 #if LUTCAST_HAS_REGISTER_TABLES
@@ -107,9 +116,10 @@ LUTCAST_INLINE __m512i lutcast_upper_bytes(__m512i a, __m512i b)
 /* Look 64 codes up, which lie in two vectors. */
 LUTCAST_INLINE __m512i lutcast_step(
     const lutcast_step_registers *r, __m512i a, __m512i b,
-    const int shape, const int result, const int wide)
+    const int shape, const int result, const int blocks)
 {
     const __m512i one = _mm512_set1_epi8(1);
+    const int wide = blocks == LUTCAST_WIDE;
     __mmask64 negative = 0;
     if (shape != LUTCAST_UNSIGNED)
         negative = _mm512_movepi8_mask(lutcast_upper_bytes(a, b));
@@ -119,11 +129,24 @@ LUTCAST_INLINE __m512i lutcast_step(
     __m512i block = upper;
     if (shape != LUTCAST_UNSIGNED)
         block = _mm512_or_si512(block, _mm512_maskz_mov_epi8(negative, r->sign_index));
+    if (result == LUTCAST_DIRECT) {
+        __mmask64 past = _mm512_cmpge_epu8_mask(place, _mm512_permutexvar_epi8(block, r->edge_1.part[0]));
+        block = _mm512_mask_add_epi8(block, past, block, _mm512_set1_epi8(64));
+        return _mm512_permutexvar_epi8(r->order, lutcast_look_up(&r->value, block, 0));
+    }
     __m512i run = lutcast_look_up(&r->first, block, wide);
-    __mmask64 past_1 = _mm512_cmpge_epu8_mask(place, lutcast_look_up(&r->edge_1, block, wide));
-    __mmask64 past_2 = _mm512_cmpge_epu8_mask(place, lutcast_look_up(&r->edge_2, block, wide));
-    run = _mm512_mask_add_epi8(run, past_1, run, one);
-    run = _mm512_mask_add_epi8(run, past_2, run, one);
+    if (blocks == LUTCAST_CELLS) {
+        __mmask64 is_past = _mm512_test_epi8_mask(place, _mm512_set1_epi8(31));
+        __m512i cell = _mm512_and_si512(_mm512_srli_epi16(place, 4), _mm512_set1_epi8(14));
+        cell = _mm512_or_si512(cell, lutcast_look_up(&r->edge_1, block, 0));
+        cell = _mm512_mask_add_epi8(cell, is_past, cell, one);
+        run = _mm512_add_epi8(run, lutcast_look_up(&r->edge_2, cell, 0));
+    } else {
+        __mmask64 past_1 = _mm512_cmpge_epu8_mask(place, lutcast_look_up(&r->edge_1, block, wide));
+        __mmask64 past_2 = _mm512_cmpge_epu8_mask(place, lutcast_look_up(&r->edge_2, block, wide));
+        run = _mm512_mask_add_epi8(run, past_1, run, one);
+        run = _mm512_mask_add_epi8(run, past_2, run, one);
+    }
     if (shape == LUTCAST_DENSE || shape == LUTCAST_SIGNED || shape == LUTCAST_UNSIGNED) {
         __mmask64 is_zero = _mm512_testn_epi8_mask(upper, upper), is_one = _mm512_cmpeq_epi8_mask(upper, one);
         run = _mm512_mask_mov_epi8(run, is_zero, lutcast_look_up(&r->dense[0], place, 1));
@@ -159,7 +182,7 @@ LUTCAST_INLINE __m512i lutcast_odd(const uint32_t *src)
 /* The results for 64 elements, 16-bit codes or float32. */
 LUTCAST_INLINE __m512i lutcast_step_at(
     const void *src, Py_ssize_t at, const lutcast_step_registers *r,
-    const int shape, const int result, const int wide, const int is_float32)
+    const int shape, const int result, const int blocks, const int is_float32)
 {
     __m512i a, b;
     if (is_float32) {
@@ -169,50 +192,52 @@ LUTCAST_INLINE __m512i lutcast_step_at(
         a = _mm512_loadu_si512((const uint16_t *)src + at);
         b = _mm512_loadu_si512((const uint16_t *)src + at + 32);
     }
-    return lutcast_step(r, a, b, shape, result, wide);
+    return lutcast_step(r, a, b, shape, result, blocks);
 }
 
 LUTCAST_INLINE Py_ssize_t lutcast_steps_loop(
     const void *src, uint8_t *dst, Py_ssize_t n, const lutcast_steps *steps,
-    const int shape, const int result, const int wide, const int is_float32, const int packed)
+    const int shape, const int result, const int blocks, const int is_float32, const int packed)
 {
     const lutcast_step_registers r = lutcast_load_steps(steps, is_float32);
     const __m512i weights = _mm512_set1_epi16(0x1001);
     Py_ssize_t i = 0;
     if (packed) {
         for (; i + 128 <= n; i += 128) {
-            __m512i a = lutcast_step_at(src, i, &r, shape, result, wide, is_float32);
-            __m512i b = lutcast_step_at(src, i + 64, &r, shape, result, wide, is_float32);
+            __m512i a = lutcast_step_at(src, i, &r, shape, result, blocks, is_float32);
+            __m512i b = lutcast_step_at(src, i + 64, &r, shape, result, blocks, is_float32);
             a = _mm512_maddubs_epi16(a, weights), b = _mm512_maddubs_epi16(b, weights);
             _mm512_storeu_si512(dst + i / 2, _mm512_permutex2var_epi8(a, r.even, b));
         }
         return i;
     }
     for (; i + 64 <= n; i += 64)
-        _mm512_storeu_si512(dst + i, lutcast_step_at(src, i, &r, shape, result, wide, is_float32));
+        _mm512_storeu_si512(dst + i, lutcast_step_at(src, i, &r, shape, result, blocks, is_float32));
     if (i < n && !is_float32) {
         const uint16_t *last = (const uint16_t *)src + i;
         const __mmask64 rest = lutcast_first(n - i);
         __m512i a = _mm512_maskz_loadu_epi16((__mmask32)rest, last);
         __m512i b = _mm512_maskz_loadu_epi16((__mmask32)(rest >> 32), last + 32);
-        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(&r, a, b, shape, result, wide));
+        _mm512_mask_storeu_epi8(dst + i, rest, lutcast_step(&r, a, b, shape, result, blocks));
         return n;
     }
     return i;
 }
 
-#define LUTCAST_KEY(shape, result, wide) ((shape) * 6 + (result) * 2 + (wide))
-#define LUTCAST_STEPS(shape, result, wide) \
-    case LUTCAST_KEY(shape, result, wide): \
-        return lutcast_steps_loop(src, dst, n, steps, shape, result, wide, is_float32, packed);
-#define LUTCAST_NARROW_STEPS(shape) \
-    LUTCAST_STEPS(shape, LUTCAST_SAME, 0) \
-    LUTCAST_STEPS(shape, LUTCAST_MIRRORED, 0) \
-    LUTCAST_STEPS(shape, LUTCAST_PAIRED, 0)
-#define LUTCAST_WIDE_STEPS(shape) \
-    LUTCAST_STEPS(shape, LUTCAST_SAME, 1) \
-    LUTCAST_STEPS(shape, LUTCAST_MIRRORED, 1) \
-    LUTCAST_STEPS(shape, LUTCAST_PAIRED, 1)
+#define LUTCAST_KEY(shape, result, blocks) (((shape) * 4 + (result)) * 3 + (blocks))
+#define LUTCAST_STEPS(shape, result, blocks) \
+    case LUTCAST_KEY(shape, result, blocks): \
+        return lutcast_steps_loop(src, dst, n, steps, shape, result, blocks, is_float32, packed);
+#define LUTCAST_STEPS_OF(shape, blocks) \
+    LUTCAST_STEPS(shape, LUTCAST_SAME, blocks) \
+    LUTCAST_STEPS(shape, LUTCAST_MIRRORED, blocks) \
+    LUTCAST_STEPS(shape, LUTCAST_PAIRED, blocks)
+#define LUTCAST_STEPS_OF_WINDOW(shape) \
+    LUTCAST_STEPS_OF(shape, LUTCAST_NARROW) \
+    LUTCAST_STEPS_OF(shape, LUTCAST_WIDE) \
+    LUTCAST_STEPS(shape, LUTCAST_SAME, LUTCAST_CELLS) \
+    LUTCAST_STEPS(shape, LUTCAST_MIRRORED, LUTCAST_CELLS) \
+    LUTCAST_STEPS(shape, LUTCAST_DIRECT, LUTCAST_NARROW)
 
 /* Of 16-bit codes, or of float32 by way of bfloat16, to bytes or to packed codes of 4 bits. */
 LUTCAST_INLINE Py_ssize_t lutcast_vector_steps(
@@ -221,22 +246,20 @@ LUTCAST_INLINE Py_ssize_t lutcast_vector_steps(
     const lutcast_steps *steps = data;
     if (!steps)
         return 0;
-    const int key = LUTCAST_KEY(steps->shape, steps->result, steps->is_wide);
+    const int key = LUTCAST_KEY(steps->shape, steps->result, steps->blocks);
     switch (key) { /* bfloat16 always has a window */
-    LUTCAST_NARROW_STEPS(LUTCAST_WINDOW)
-    LUTCAST_WIDE_STEPS(LUTCAST_WINDOW)
-    LUTCAST_NARROW_STEPS(LUTCAST_WINDOW_ZERO)
-    LUTCAST_WIDE_STEPS(LUTCAST_WINDOW_ZERO)
+    LUTCAST_STEPS_OF_WINDOW(LUTCAST_WINDOW)
+    LUTCAST_STEPS_OF_WINDOW(LUTCAST_WINDOW_ZERO)
     }
     if (is_float32)
         return 0;
     switch (key) {
-    LUTCAST_NARROW_STEPS(LUTCAST_PLAIN)
-    LUTCAST_WIDE_STEPS(LUTCAST_PLAIN)
-    LUTCAST_NARROW_STEPS(LUTCAST_DENSE)
-    LUTCAST_NARROW_STEPS(LUTCAST_SIGNED)
-    LUTCAST_STEPS(LUTCAST_UNSIGNED, LUTCAST_SAME, 1)
-    LUTCAST_STEPS(LUTCAST_UNSIGNED, LUTCAST_PAIRED, 1)
+    LUTCAST_STEPS_OF(LUTCAST_PLAIN, LUTCAST_NARROW)
+    LUTCAST_STEPS_OF(LUTCAST_PLAIN, LUTCAST_WIDE)
+    LUTCAST_STEPS_OF(LUTCAST_DENSE, LUTCAST_NARROW)
+    LUTCAST_STEPS_OF(LUTCAST_SIGNED, LUTCAST_NARROW)
+    LUTCAST_STEPS(LUTCAST_UNSIGNED, LUTCAST_SAME, LUTCAST_WIDE)
+    LUTCAST_STEPS(LUTCAST_UNSIGNED, LUTCAST_PAIRED, LUTCAST_WIDE)
     default: return 0;
     }
 }
