@@ -22,9 +22,9 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from itertools import product
-from multiprocessing import Pool
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -408,9 +408,14 @@ def run(check: Callable[[Any], list[Count]], tasks: list[Any], jobs: int, merge:
     """Run checks, print the counts under merged labels; return whether all agreed."""
     counts: dict[str, Count] = {}
     began = last = time.monotonic()
-    pool = Pool(jobs) if jobs > 1 else None
+    pool = ProcessPoolExecutor(jobs) if jobs > 1 else None
     try:
-        for done, results in enumerate(pool.imap_unordered(check, tasks) if pool else map(check, tasks), 1):
+        checked = (
+            (future.result() for future in as_completed([pool.submit(check, task) for task in tasks]))
+            if pool
+            else map(check, tasks)
+        )
+        for done, results in enumerate(checked, 1):
             for count in results:
                 add(counts, count._replace(label=merge(count.label)))
             if time.monotonic() - last > 5 or done == len(tasks):
@@ -419,7 +424,7 @@ def run(check: Callable[[Any], list[Count]], tasks: list[Any], jobs: int, merge:
         print(file=sys.stderr)
     finally:
         if pool:
-            pool.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
     for count in counts.values():
         print(f"{count.label}: {count.inputs} inputs, {count.mismatches} mismatches {count.example}".rstrip())
     wrong = sum(count.mismatches for count in counts.values())
